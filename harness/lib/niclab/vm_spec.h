@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a virtual machine shall be, as a plain value.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "niclab/result.h"
+
+namespace niclab {
+
+enum class Accel {
+    tcg,
+    kvm,
+};
+
+enum class ConsoleMode {
+    file, ///< the guest's serial line goes to console.log only
+    pty,  ///< the same, and a terminal can be attached
+};
+
+/// One network card. Each sits behind a PCIe root port of its own; cards that name the same hub are joined.
+struct NicSpec {
+    std::string model = "connectx";
+    std::string mac; ///< empty: 52:54:00:6e:01:<index>
+    std::vector<std::pair<std::string, std::string>> properties;
+    std::string netdev = "hubport,hubid=0";
+};
+
+/// A file that appears in the guest at `guest_path` before init runs.
+struct ExtraFile {
+    std::string host_path;
+    std::string guest_path;
+    unsigned mode = 0644;
+};
+
+struct VmSpec {
+    std::string kernel = "6.1"; ///< "6.1" or "6.12"
+    unsigned vcpus = 2;
+    unsigned memory_mib = 1024;
+    Accel accel = Accel::tcg;
+    std::string cpu; ///< QEMU CPU model; empty: "max" under TCG, the host's under KVM
+    std::vector<NicSpec> nics;
+    bool iommu = true; ///< Intel vIOMMU, strict invalidation
+    bool caching_mode = false;
+    ConsoleMode console = ConsoleMode::file;
+    std::string kernel_command_line; ///< appended to the harness's own
+    std::vector<ExtraFile> files;
+    std::vector<std::string> trace_events; ///< QEMU trace patterns, e.g. "connectx_*"
+    std::vector<std::string> qemu_arguments;
+
+    /// Artifacts; the harness's recipes fill those left empty.
+    std::string qemu; ///< qemu-system-x86_64
+    std::string kernel_image;
+    std::string initramfs;
+};
+
+/// Two joined ConnectX ports behind a strict vIOMMU: the machine most tests want.
+VmSpec two_connectx_ports(const std::string &kernel);
+
+/// Says in one sentence what cannot work, before anything is started.
+Status validate(const VmSpec &spec);
+
+/// The MAC address that card `index` of `spec` has.
+std::string mac_of(const VmSpec &spec, size_t index);
+
+/// PCI slot on the root bus of the root port that card `index` sits behind, e.g. "0000:00:10.0".
+std::string root_port_address(size_t index);
+
+} // namespace niclab
