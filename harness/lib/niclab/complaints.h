@@ -23,6 +23,7 @@ enum class ComplaintKind {
     dma_api,
     leak,
     command_timeout,
+    command_error,
     tx_timeout,
     refcount,
 };

@@ -62,4 +62,5 @@ using Status = Result<void>;
         auto niclab_try_result = (expression);                                                               \
         if (!niclab_try_result.ok()) return niclab_try_result.error();                                       \
         niclab_try_result.take();                                                                            \
+    (void)0;                                                                                                           \
     })

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Capability images of QUERY_HCA_CAP and SET_HCA_CAP: 4096 bytes at 0x10 of reply and command.
+#pragma once
+
+#include "spec/layout.h"
+
+namespace niclab {
+
+constexpr usize kCapBytes = 4096;
+struct QueryHcaCapIn { // op_mod = type << 1 | mode
+    static constexpr u16 bytes = 0x10;
+    static constexpr u16 kCurrent = 1, kMaximum = 0;
+};
+struct QueryHcaCapOut {
+    static constexpr u16 bytes = 0x1010;
+    static constexpr u16 capability = 0x10;
+};
+enum class CapType : u8 {
+    general = 0x00, ethernet = 0x01, odp = 0x02, atomic = 0x03, roce = 0x04, ipoib = 0x06, flow_table = 0x07,
+    eswitch_flow_table = 0x08, eswitch = 0x09, vector_calc = 0x0b, qos = 0x0c, debug = 0x0d, device_memory = 0x0f,
+    tls = 0x11, vdpa_emulation = 0x13, device_event = 0x14, ipsec = 0x15, crypto = 0x1a, shampo = 0x1d, macsec = 0x1f,
+    general_2 = 0x20, port_selection = 0x25, adv_virtualization = 0x26,
+};
+
+struct GeneralCaps {
+    using F = Field<GeneralCaps>;
+    static constexpr u16 bytes = 0x100;
+    static constexpr F hca_cap_2{0x004, 31, 31};
+    static constexpr F vhca_id{0x004, 15, 0};
+    static constexpr F log_max_qp_sz{0x010, 23, 16};
+    static constexpr F log_max_qp{0x010, 4, 0};
+    static constexpr F log_max_cq_sz{0x018, 23, 16};
+    static constexpr F log_max_cq{0x018, 4, 0};
+    static constexpr F log_max_eq_sz{0x01c, 31, 24};
+    static constexpr F log_max_mkey{0x01c, 21, 16};
+    static constexpr F log_max_eq{0x01c, 3, 0};
+    static constexpr F pkey_table_size{0x030, 15, 0};
+    static constexpr F vport_group_manager{0x034, 31, 31};
+    static constexpr F nic_flow_table{0x034, 25, 25};
+    static constexpr F eswitch_manager{0x034, 24, 24};
+    static constexpr F port_type{0x034, 9, 8}; // 1: Ethernet
+    static constexpr F num_ports{0x034, 7, 0};
+    static constexpr F max_tc{0x038, 19, 16};
+    static constexpr F cqe_version{0x03c, 3, 0};
+    static constexpr F cmdif_checksum{0x040, 15, 14};
+    static constexpr F eth_net_offloads{0x040, 3, 3};
+    static constexpr F cq_moderation{0x044, 29, 29};
+    static constexpr F uar_4k{0x048, 31, 31};
+    static constexpr F uar_sz{0x048, 21, 16}; // log2 of MiB: the doorbell pages' share of BAR0
+    static constexpr F log_pg_sz{0x048, 7, 0};
+    static constexpr F driver_version{0x04c, 30, 30};
+    static constexpr F log_bf_reg_size{0x04c, 20, 16};
+    static constexpr F max_wqe_sz_sq{0x050, 15, 0};
+    static constexpr F max_wqe_sz_rq{0x054, 15, 0};
+    static constexpr F log_max_transport_domain{0x064, 28, 24};
+    static constexpr F log_max_pd{0x064, 20, 16};
+    static constexpr F log_max_rq{0x06c, 28, 24};
+    static constexpr F log_max_sq{0x06c, 20, 16};
+    static constexpr F log_max_tir{0x06c, 12, 8};
+    static constexpr F log_max_tis{0x06c, 4, 0};
+    static constexpr F basic_cyclic_rcv_wqe{0x070, 31, 31};
+    static constexpr F log_max_rqt{0x070, 20, 16};
+    static constexpr F log_max_rqt_size{0x070, 12, 8};
+    static constexpr F log_max_stride_sz_rq{0x074, 28, 24};
+    static constexpr F log_min_stride_sz_rq{0x074, 20, 16};
+    static constexpr F log_max_stride_sz_sq{0x074, 12, 8};
+    static constexpr F log_min_stride_sz_sq{0x074, 4, 0};
+    static constexpr F log_max_wq_sz{0x078, 4, 0};
+    static constexpr F disable_local_lb_uc{0x07c, 30, 30};
+    static constexpr F disable_local_lb_mc{0x07c, 29, 29};
+    static constexpr F log_max_vlan_list{0x07c, 20, 16};
+    static constexpr F log_max_current_mc_list{0x07c, 12, 8};
+    static constexpr F log_max_current_uc_list{0x07c, 4, 0};
+    static constexpr F max_num_eqs{0x08c, 15, 0};
+    static constexpr F device_frequency_khz{0x09c, 31, 0};
+    static constexpr F num_of_uars_per_page{0x0a4, 15, 0};
+    static constexpr F rows[] = {hca_cap_2, vhca_id, log_max_qp_sz, log_max_qp, log_max_cq_sz, log_max_cq, log_max_eq_sz,
+                                 log_max_mkey, log_max_eq, pkey_table_size, vport_group_manager, nic_flow_table,
+                                 eswitch_manager, port_type, num_ports, max_tc, cqe_version, cmdif_checksum, eth_net_offloads,
+                                 cq_moderation, uar_4k, uar_sz, log_pg_sz, driver_version, log_bf_reg_size, max_wqe_sz_sq,
+                                 max_wqe_sz_rq, log_max_transport_domain, log_max_pd, log_max_rq, log_max_sq, log_max_tir,
+                                 log_max_tis, basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size, log_max_stride_sz_rq,
+                                 log_min_stride_sz_rq, log_max_stride_sz_sq, log_min_stride_sz_sq, log_max_wq_sz,
+                                 disable_local_lb_uc, disable_local_lb_mc, log_max_vlan_list, log_max_current_mc_list,
+                                 log_max_current_uc_list, max_num_eqs, device_frequency_khz, num_of_uars_per_page};
+};
+
+struct EthernetCaps {
+    using F = Field<EthernetCaps>;
+    static constexpr u16 bytes = 0x40;
+    static constexpr F csum_cap{0x00, 31, 31};
+    static constexpr F vlan_cap{0x00, 30, 30};
+    static constexpr F lro_cap{0x00, 29, 29};
+    static constexpr F wqe_vlan_insert{0x00, 24, 24};
+    static constexpr F self_lb_en_modifiable{0x00, 23, 23};
+    static constexpr F max_lso_cap{0x00, 20, 16}; // log2 bytes
+    static constexpr F wqe_inline_mode{0x00, 13, 12}; // 2: no inline header needed
+    static constexpr F rss_ind_tbl_cap{0x00, 11, 8};  // log2 entries
+    static constexpr F reg_umr_sq{0x00, 7, 7};
+    static constexpr F scatter_fcs{0x00, 6, 6};
+    static constexpr F enhanced_multi_pkt_send_wqe{0x00, 5, 5};
+    static constexpr F cqe_checksum_full{0x04, 28, 28};
+    static constexpr F rows[] = {csum_cap, vlan_cap, lro_cap, wqe_vlan_insert, self_lb_en_modifiable, max_lso_cap,
+                                 wqe_inline_mode, rss_ind_tbl_cap, reg_umr_sq, scatter_fcs, enhanced_multi_pkt_send_wqe,
+                                 cqe_checksum_full};
+};
+
+struct FlowTableCaps { // properties of one table type; NIC receive at 0x40 of the image, NIC transmit at 0x100
+    using F = Field<FlowTableCaps>;
+    static constexpr u16 bytes = 0x40;
+    static constexpr u16 kNicRx = 0x40, kNicTx = 0x100;
+    static constexpr F ft_support{0x00, 31, 31};
+    static constexpr F flow_counter{0x00, 29, 29};
+    static constexpr F flow_modify_en{0x00, 28, 28};
+    static constexpr F modify_root{0x00, 27, 27};
+    static constexpr F identified_miss_table_mode{0x00, 26, 26};
+    static constexpr F flow_table_modify{0x00, 25, 25};
+    static constexpr F ignore_flow_level{0x00, 10, 10};
+    static constexpr F log_max_ft_size{0x04, 29, 24};
+    static constexpr F max_ft_level{0x04, 7, 0};
+    static constexpr F log_max_ft_num{0x0c, 7, 0};
+    static constexpr F log_max_destination{0x10, 7, 0};
+    static constexpr F log_max_flow{0x14, 7, 0};
+    static constexpr F field_support{0x20, 31, 0}; // one bit per matchable field, first word
+    static constexpr F rows[] = {ft_support, flow_counter, flow_modify_en, modify_root, identified_miss_table_mode,
+                                 flow_table_modify, ignore_flow_level, log_max_ft_size, max_ft_level, log_max_ft_num,
+                                 log_max_destination, log_max_flow, field_support};
+};
+static_assert(disjoint(GeneralCaps::rows) && disjoint(EthernetCaps::rows) && disjoint(FlowTableCaps::rows));
+
+} // namespace niclab

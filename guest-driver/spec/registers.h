@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Registers reached through ACCESS_REG. The image stands at 0x10 of command and reply.
+#pragma once
+
+#include "spec/layout.h"
+
+namespace niclab {
+
+enum class RegisterOp : u16 { write = 0, read = 1 };
+enum class RegisterId : u16 {
+    pmtu = 0x5003, ptys = 0x5004, paos = 0x5006, ppcnt = 0x5008, host_endianness = 0x7004,
+};
+struct AccessRegisterIn {
+    using F = Field<AccessRegisterIn>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F register_id{0x08, 15, 0};
+    static constexpr F argument{0x0c, 31, 0};
+    static constexpr u16 image = 0x10;
+    static constexpr F rows[] = {register_id, argument};
+};
+struct Pmtu { // hardware MTU: netdev MTU + 22
+    using F = Field<Pmtu>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F local_port{0x00, 23, 16};
+    static constexpr F max_mtu{0x04, 31, 16};
+    static constexpr F admin_mtu{0x08, 31, 16};
+    static constexpr F oper_mtu{0x0c, 31, 16};
+    static constexpr F rows[] = {local_port, max_mtu, admin_mtu, oper_mtu};
+};
+enum class PortState : u8 { up = 1, down = 2 };
+struct Paos {
+    using F = Field<Paos>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F local_port{0x00, 23, 16};
+    static constexpr F admin_status{0x00, 11, 8};
+    static constexpr F oper_status{0x00, 3, 0};
+    static constexpr F ase{0x04, 31, 31}; // admin_status is to be changed
+    static constexpr F rows[] = {local_port, admin_status, oper_status, ase};
+};
+struct Ptys {
+    using F = Field<Ptys>;
+    static constexpr u16 bytes = 0x40;
+    static constexpr F an_disable_admin{0x00, 30, 30};
+    static constexpr F local_port{0x00, 23, 16};
+    static constexpr F proto_mask{0x00, 2, 0}; // 4: Ethernet
+    static constexpr F an_status{0x04, 31, 28};
+    static constexpr F data_rate_oper{0x04, 15, 0};
+    static constexpr F ext_eth_proto_capability{0x08, 31, 0};
+    static constexpr F eth_proto_capability{0x0c, 31, 0};
+    static constexpr F ext_eth_proto_admin{0x14, 31, 0};
+    static constexpr F eth_proto_admin{0x18, 31, 0};
+    static constexpr F ext_eth_proto_oper{0x20, 31, 0};
+    static constexpr F eth_proto_oper{0x24, 31, 0};
+    static constexpr F connector_type{0x2c, 3, 0};
+    static constexpr F rows[] = {an_disable_admin, local_port, proto_mask, an_status, data_rate_oper, ext_eth_proto_capability,
+                                 eth_proto_capability, ext_eth_proto_admin, eth_proto_admin, ext_eth_proto_oper,
+                                 eth_proto_oper, connector_type};
+};
+struct Ppcnt {
+    using F = Field<Ppcnt>;
+    static constexpr u16 bytes = 0x100;
+    static constexpr F local_port{0x00, 23, 16};
+    static constexpr F grp{0x00, 5, 0};
+    static constexpr F clr{0x04, 31, 31};
+    static constexpr F prio_tc{0x04, 4, 0};
+    static constexpr u16 counters = 0x08; // 64-bit, high word first
+    static constexpr u32 kIeee8023 = 0x00, kRfc2863 = 0x01, kRfc2819 = 0x02, kRfc3635 = 0x03, kPerPriority = 0x10,
+                         kPerTrafficClass = 0x11, kPhysicalLayer = 0x12;
+    static constexpr F rows[] = {local_port, grp, clr, prio_tc};
+};
+struct HostEndianness {
+    static constexpr u16 bytes = 0x10;
+    static constexpr u8 kLittle = 0x00, kBig = 0x80; // byte 0
+};
+static_assert(disjoint(AccessRegisterIn::rows) && disjoint(Pmtu::rows) && disjoint(Paos::rows) && disjoint(Ptys::rows) &&
+              disjoint(Ppcnt::rows));
+
+} // namespace niclab

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The device seam: everything that passes between a ConnectX device core and its host.
+ *
+ * QEMU implements the host once in C; tests implement it in GoogleTest. The core knows no QEMU type, the host makes no
+ * decision about the device. All calls into one core come from one thread at a time (QEMU: under its big lock).
+ * The core may call any host operation from within any call into it.
+ */
+#ifndef NICLAB_CX_CORE_H
+#define NICLAB_CX_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cx_core;
+
+/* What a trace call reports; the comment names its three arguments. */
+enum cx_trace_event {
+    CX_TRACE_COMMAND,      /* opcode, op_mod, queue entry */
+    CX_TRACE_COMMAND_DONE, /* opcode, status, syndrome */
+    CX_TRACE_DOORBELL,     /* offset in BAR0, value, size */
+    CX_TRACE_STATE,        /* kind of object (enum cx_object), number, new state */
+    CX_TRACE_WQE,          /* SQ number, WQE counter, opcode << 8 | DS count */
+    CX_TRACE_COMPLETION,   /* CQ number, opcode << 8 | syndrome, WQE counter */
+    CX_TRACE_EVENT,        /* EQ number, event type << 8 | sub-type, data */
+    CX_TRACE_INTERRUPT,    /* MSI-X vector, EQ number, 0 */
+    CX_TRACE_FRAME_OUT,    /* bytes, SQ number, 0 */
+    CX_TRACE_FRAME_IN,     /* bytes, RQ number or 0 when dropped, drop reason (index of its counter) or 0 */
+    CX_TRACE_DMA_FAULT,    /* address, bytes, 1 for a write */
+};
+
+enum cx_object { CX_EQ, CX_CQ, CX_SQ, CX_RQ, CX_PORT, CX_HCA };
+
+struct cx_host_ops {
+    /* Access guest memory through the device's own address space (the vIOMMU). 0, or -errno when any byte faulted. */
+    int (*dma_read)(void *host, uint64_t iova, void *dst, size_t len);
+    int (*dma_write)(void *host, uint64_t iova, const void *src, size_t len);
+    /* Raise MSI-X vector `vector`; it is below cx_config.vectors. */
+    void (*interrupt)(void *host, unsigned vector);
+    /* One Ethernet frame without FCS leaves the port. The memory is the core's and valid during the call. */
+    void (*frame_out)(void *host, const void *frame, size_t len);
+    /* Guest time in nanoseconds; never goes back. */
+    uint64_t (*now_ns)(void *host);
+    /* The guest broke a rule of the programming interface; `what` is a constant string. */
+    void (*guest_error)(void *host, const char *what, uint64_t value);
+    /* Called only while cx_core_set_tracing() is on. */
+    void (*trace)(void *host, enum cx_trace_event event, uint64_t a, uint64_t b, uint64_t c);
+};
+
+struct cx_config {
+    uint8_t mac[6];
+    unsigned queues;     /* completion vectors offered: 1..63 */
+    unsigned vectors;    /* size of the MSI-X table: queues + 1 or more */
+    unsigned speed_mbps; /* 1000, 10000, 25000, 40000, 50000, 100000 */
+};
+
+#define CX_BAR_BYTES (32u << 20) /* BAR0: initialization segment, then doorbell pages */
+
+/*
+ * Make a core in its power-on state. Returns NULL when a configuration value is out of range and writes one sentence naming
+ * the property, its value and its range into `error`.
+ */
+struct cx_core *cx_core_new(const struct cx_host_ops *ops, void *host, const struct cx_config *config, char *error,
+                            size_t error_bytes);
+void cx_core_free(struct cx_core *core);
+
+/* Back to power-on: forgets queues, pages, keys and tables; no DMA or interrupt follows. FLR, bus reset, cold reset. */
+void cx_core_reset(struct cx_core *core);
+
+/*
+ * BAR0 access of 1, 2, 4 or 8 bytes. Values are big-endian integers: the most significant byte is the one at the lowest
+ * address (QEMU: DEVICE_BIG_ENDIAN). Work that a doorbell starts is done before cx_core_write() returns.
+ */
+uint64_t cx_core_read(struct cx_core *core, uint64_t offset, unsigned size);
+void cx_core_write(struct cx_core *core, uint64_t offset, uint64_t value, unsigned size);
+
+/* One frame without FCS arrives from the wire. Drops are counted by the core; the frame is always consumed. */
+void cx_core_frame_in(struct cx_core *core, const void *frame, size_t len);
+
+/* The cable is plugged (true) or pulled. Power-on: plugged. Survives reset. */
+void cx_core_set_cable(struct cx_core *core, bool plugged);
+/* True when the port is up: admin up and cable plugged. */
+bool cx_core_link_up(const struct cx_core *core);
+
+void cx_core_set_tracing(struct cx_core *core, bool on);
+
+/* Counters by name, for monitors and tests. Index 0..count-1; names are unique, constant, lower_snake. */
+size_t cx_core_counter_count(void);
+const char *cx_core_counter_name(size_t index);
+uint64_t cx_core_counter(const struct cx_core *core, size_t index);
+
+/* Name of a command opcode as the manual prints it, or "UNKNOWN". */
+const char *cx_core_command_name(unsigned opcode);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The card as one object: what its parts share and who owns what. Parts hold a reference to it and nothing else global.
+#pragma once
+
+#include "connectx/command.h"
+#include "connectx/command_queue.h"
+#include "connectx/counters.h"
+#include "connectx/cq.h"
+#include "connectx/cx_core.h"
+#include "connectx/dma.h"
+#include "connectx/eq.h"
+#include "connectx/hca.h"
+#include "connectx/mkey.h"
+#include "connectx/object_table.h"
+#include "connectx/port.h"
+#include "connectx/receive.h"
+#include "connectx/rq.h"
+#include "connectx/sq.h"
+#include "connectx/steering.h"
+#include "connectx/tir.h"
+#include "connectx/vport.h"
+
+namespace niclab::connectx {
+
+class Device {
+  public:
+    Device(const cx_host_ops *ops, void *host, const cx_config &config);
+
+    void reset();
+    u64 mmio_read(u64 offset, unsigned size);
+    void mmio_write(u64 offset, u64 value, unsigned size);
+
+    // Counted and handed to the host; `what` is a constant string.
+    void guest_error(const char *what, u64 value);
+    void trace(cx_trace_event event, u64 a, u64 b, u64 c) {
+        if (tracing) ops->trace(host, event, a, b, c);
+    }
+    u64 now_ns() const { return ops->now_ns(host); }
+
+    const cx_host_ops *ops;
+    void *host;
+    cx_config config;
+    bool tracing = false;
+
+    Counters counters;
+    Dma dma;
+    Hca hca;               // phase, ISSI, capabilities, pages, health            (hca.h)
+    CommandQueue commands; // entries, mailboxes, dispatch                        (command_queue.h)
+    Port port;             // admin and operational state, MTU, PPCNT             (port.h)
+    Vport vport;           // NIC vport context and counters                      (vport.h)
+
+    // Simple numbered things without behaviour.
+    ObjectTable<Uar> uars;
+    ObjectTable<Pd> pds;
+    ObjectTable<TransportDomain> transport_domains;
+    ObjectTable<QCounter> q_counters;
+    ObjectTable<Tis> tises;
+
+    ObjectTable<Mkey> mkeys;
+    ObjectTable<Eq> eqs;
+    ObjectTable<Cq> cqs;
+    ObjectTable<Sq> sqs;
+    ObjectTable<Rq> rqs;
+    ObjectTable<Rqt> rqts;
+    ObjectTable<Tir> tirs;
+    Steering steering; // flow tables, groups, entries, root
+};
+
+} // namespace niclab::connectx
