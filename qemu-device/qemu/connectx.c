@@ -1,0 +1,524 @@
+/*
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * ConnectX-6 Dx Ethernet port: PCI, MSI-X, net and QOM side.
+ *
+ * Everything the card decides is decided in the device core behind cx_core.h;
+ * this file only connects that core to QEMU.
+ */
+
+#include "qemu/osdep.h"
+#include "qemu/log.h"
+#include "qemu/module.h"
+#include "qemu/timer.h"
+#include "qemu/units.h"
+#include "qapi/error.h"
+#include "qapi/visitor.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pci_device.h"
+#include "hw/pci/pcie.h"
+#include "hw/pci/pcie_aer.h"
+#include "hw/qdev-properties.h"
+#include "migration/vmstate.h"
+#include "net/net.h"
+#include "qom/object.h"
+#include "system/system.h"
+#include "cx_core.h"
+#include "trace.h"
+
+#define TYPE_CONNECTX "connectx"
+OBJECT_DECLARE_SIMPLE_TYPE(ConnectxState, CONNECTX)
+
+#define CONNECTX_VENDOR_ID 0x15b3
+#define CONNECTX_DEVICE_ID 0x101d
+
+#define CONNECTX_BAR       0
+#define CONNECTX_MSIX_BAR  2
+#define CONNECTX_VECTORS   64
+#define CONNECTX_MSIX_PBA  (CONNECTX_VECTORS * PCI_MSIX_ENTRY_SIZE)
+#define CONNECTX_MSIX_SIZE (4 * KiB)
+
+#define CONNECTX_CAP_PM    0x40
+#define CONNECTX_CAP_EXP   0x60
+#define CONNECTX_CAP_MSIX  0x9c
+#define CONNECTX_CAP_AER   0x100
+
+struct ConnectxState {
+    PCIDevice parent_obj;
+
+    MemoryRegion bar;
+    MemoryRegion msix_bar;
+    NICState *nic;
+    NICConf conf;
+    uint32_t queues;
+    uint32_t speed;
+
+    struct cx_core *core;
+};
+
+/* Tells two ports of one VM apart in traces and in the log. */
+static const char *connectx_name(ConnectxState *s)
+{
+    return s->nic ? qemu_get_queue(s->nic)->name : TYPE_CONNECTX;
+}
+
+/* --- what the core asks of its host -------------------------------------- */
+
+static int connectx_dma_read(void *host, uint64_t iova, void *dst, size_t len)
+{
+    ConnectxState *s = host;
+    bool ok = pci_dma_read(PCI_DEVICE(s), iova, dst, len) == MEMTX_OK;
+
+    trace_connectx_dma_read(connectx_name(s), iova, len, ok);
+    return ok ? 0 : -EFAULT;
+}
+
+static int connectx_dma_write(void *host, uint64_t iova, const void *src,
+                              size_t len)
+{
+    ConnectxState *s = host;
+    bool ok = pci_dma_write(PCI_DEVICE(s), iova, src, len) == MEMTX_OK;
+
+    trace_connectx_dma_write(connectx_name(s), iova, len, ok);
+    return ok ? 0 : -EFAULT;
+}
+
+static void connectx_interrupt(void *host, unsigned vector)
+{
+    msix_notify(PCI_DEVICE(host), vector);
+}
+
+static void connectx_frame_out(void *host, const void *frame, size_t len)
+{
+    ConnectxState *s = host;
+
+    qemu_send_packet(qemu_get_queue(s->nic), frame, len);
+}
+
+static uint64_t connectx_now_ns(void *host)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+static void connectx_guest_error(void *host, const char *what, uint64_t value)
+{
+    ConnectxState *s = host;
+
+    trace_connectx_guest_error(connectx_name(s), what, value);
+    qemu_log_mask(LOG_GUEST_ERROR, "%s: %s: 0x%" PRIx64 "\n",
+                  connectx_name(s), what, value);
+}
+
+static const char *connectx_object_name(uint64_t kind)
+{
+    static const char *const names[] = {
+        [CX_EQ] = "eq", [CX_CQ] = "cq", [CX_SQ] = "sq",
+        [CX_RQ] = "rq", [CX_PORT] = "port", [CX_HCA] = "hca",
+    };
+
+    return kind < ARRAY_SIZE(names) ? names[kind] : "?";
+}
+
+static void connectx_trace(void *host, enum cx_trace_event event,
+                           uint64_t a, uint64_t b, uint64_t c)
+{
+    const char *name = connectx_name(host);
+
+    switch (event) {
+    case CX_TRACE_COMMAND:
+        trace_connectx_command(name, cx_core_command_name(a), a, b, c);
+        break;
+    case CX_TRACE_COMMAND_DONE:
+        trace_connectx_command_done(name, cx_core_command_name(a), b, c);
+        break;
+    case CX_TRACE_DOORBELL:
+        trace_connectx_doorbell(name, a, b, c);
+        break;
+    case CX_TRACE_STATE:
+        trace_connectx_state(name, connectx_object_name(a), b, c);
+        break;
+    case CX_TRACE_WQE:
+        trace_connectx_wqe(name, a, b, c >> 8, c & 0xff);
+        break;
+    case CX_TRACE_COMPLETION:
+        trace_connectx_completion(name, a, b >> 8, b & 0xff, c);
+        break;
+    case CX_TRACE_EVENT:
+        trace_connectx_event(name, a, b >> 8, b & 0xff, c);
+        break;
+    case CX_TRACE_INTERRUPT:
+        trace_connectx_interrupt(name, a, b);
+        break;
+    case CX_TRACE_FRAME_OUT:
+        trace_connectx_frame_out(name, a, b);
+        break;
+    case CX_TRACE_FRAME_IN:
+        trace_connectx_frame_in(name, a, b, c);
+        break;
+    case CX_TRACE_DMA_FAULT:
+        trace_connectx_dma_fault(name, a, b, c);
+        break;
+    }
+}
+
+/* Tracing may be switched while the VM runs, and nobody tells the device. */
+static void connectx_refresh_tracing(ConnectxState *s)
+{
+    cx_core_set_tracing(s->core,
+        trace_event_get_state_backends(TRACE_CONNECTX_COMMAND) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_COMMAND_DONE) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_DOORBELL) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_STATE) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_WQE) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_COMPLETION) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_EVENT) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_INTERRUPT) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_FRAME_OUT) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_FRAME_IN) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_DMA_FAULT));
+}
+
+static const struct cx_host_ops connectx_host_ops = {
+    .dma_read = connectx_dma_read,
+    .dma_write = connectx_dma_write,
+    .interrupt = connectx_interrupt,
+    .frame_out = connectx_frame_out,
+    .now_ns = connectx_now_ns,
+    .guest_error = connectx_guest_error,
+    .trace = connectx_trace,
+};
+
+/* --- BAR0 ---------------------------------------------------------------- */
+
+static uint64_t connectx_bar_read(void *opaque, hwaddr offset, unsigned size)
+{
+    ConnectxState *s = opaque;
+    uint64_t value;
+
+    connectx_refresh_tracing(s);
+    value = cx_core_read(s->core, offset, size);
+    trace_connectx_read(connectx_name(s), offset, size, value);
+    return value;
+}
+
+static void connectx_bar_write(void *opaque, hwaddr offset, uint64_t value,
+                               unsigned size)
+{
+    ConnectxState *s = opaque;
+
+    connectx_refresh_tracing(s);
+    trace_connectx_write(connectx_name(s), offset, size, value);
+    cx_core_write(s->core, offset, value, size);
+}
+
+/* Eight bytes in one piece: a doorbell written whole must arrive whole. */
+static const MemoryRegionOps connectx_bar_ops = {
+    .read = connectx_bar_read,
+    .write = connectx_bar_write,
+    .endianness = DEVICE_BIG_ENDIAN,
+    .valid = { .min_access_size = 1, .max_access_size = 8 },
+    .impl = { .min_access_size = 1, .max_access_size = 8 },
+};
+
+/* --- net ----------------------------------------------------------------- */
+
+static ssize_t connectx_receive(NetClientState *nc, const uint8_t *frame,
+                                size_t len)
+{
+    ConnectxState *s = qemu_get_nic_opaque(nc);
+
+    connectx_refresh_tracing(s);
+    cx_core_frame_in(s->core, frame, len);
+    return len;
+}
+
+/*
+ * Comes from the monitor, so nothing has engaged the guard yet that keeps the
+ * card's DMA out of its own BAR.
+ */
+static void connectx_link_status_changed(NetClientState *nc)
+{
+    ConnectxState *s = qemu_get_nic_opaque(nc);
+    MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
+    bool engaged = guard->engaged_in_io;
+
+    trace_connectx_cable(connectx_name(s), !nc->link_down);
+    connectx_refresh_tracing(s);
+    guard->engaged_in_io = true;
+    cx_core_set_cable(s->core, !nc->link_down);
+    guard->engaged_in_io = engaged;
+}
+
+static NetClientInfo connectx_net_info = {
+    .type = NET_CLIENT_DRIVER_NIC,
+    .size = sizeof(NICState),
+    .receive = connectx_receive,
+    .link_status_changed = connectx_link_status_changed,
+};
+
+/* --- PCI ----------------------------------------------------------------- */
+
+static void connectx_config_write(PCIDevice *dev, uint32_t address,
+                                  uint32_t value, int len)
+{
+    pci_default_write_config(dev, address, value, len);
+    pcie_cap_flr_write_config(dev, address, value, len);
+    pcie_aer_write_config(dev, address, value, len);
+}
+
+/* The card keeps its state in D3hot. */
+static int connectx_init_pm(PCIDevice *dev, Error **errp)
+{
+    int cap = pci_pm_init(dev, CONNECTX_CAP_PM, errp);
+
+    if (cap < 0) {
+        return cap;
+    }
+    pci_set_word(dev->config + cap + PCI_PM_PMC, PCI_PM_CAP_VER_1_1);
+    pci_set_word(dev->config + cap + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET);
+    pci_set_word(dev->wmask + cap + PCI_PM_CTRL, PCI_PM_CTRL_STATE_MASK);
+    return 0;
+}
+
+static int connectx_init_express(PCIDevice *dev, Error **errp)
+{
+    int cap = pcie_endpoint_cap_init(dev, CONNECTX_CAP_EXP);
+
+    if (cap < 0) {
+        error_setg(errp, "connectx: no room for the PCI Express capability");
+        return cap;
+    }
+    pcie_cap_fill_link_ep_usp(dev, QEMU_PCI_EXP_LNK_X16, QEMU_PCI_EXP_LNK_16GT);
+    pcie_cap_deverr_init(dev);
+    pcie_cap_lnkctl_init(dev);
+    pcie_cap_flr_init(dev);
+    return 0;
+}
+
+/* The guest chooses which vectors its queues use, so all of them are in use. */
+static int connectx_init_msix(ConnectxState *s, Error **errp)
+{
+    PCIDevice *dev = PCI_DEVICE(s);
+    int ret = msix_init(dev, CONNECTX_VECTORS,
+                        &s->msix_bar, CONNECTX_MSIX_BAR, 0,
+                        &s->msix_bar, CONNECTX_MSIX_BAR, CONNECTX_MSIX_PBA,
+                        CONNECTX_CAP_MSIX, errp);
+
+    if (ret < 0) {
+        return ret;
+    }
+    for (unsigned vector = 0; vector < CONNECTX_VECTORS; vector++) {
+        msix_vector_use(dev, vector);
+    }
+    return 0;
+}
+
+static void connectx_exit_msix(ConnectxState *s)
+{
+    PCIDevice *dev = PCI_DEVICE(s);
+
+    msix_unuse_all_vectors(dev);
+    msix_uninit(dev, &s->msix_bar, &s->msix_bar);
+}
+
+static bool connectx_make_core(ConnectxState *s, Error **errp)
+{
+    char error[256];
+    struct cx_config config = {
+        .queues = s->queues,
+        .vectors = CONNECTX_VECTORS,
+        .speed_mbps = s->speed,
+    };
+
+    qemu_macaddr_default_if_unset(&s->conf.macaddr);
+    memcpy(config.mac, s->conf.macaddr.a, sizeof(config.mac));
+    s->core = cx_core_new(&connectx_host_ops, s, &config, error, sizeof(error));
+    if (!s->core) {
+        error_setg(errp, "connectx: %s", error);
+    }
+    return s->core;
+}
+
+static void connectx_make_nic(ConnectxState *s)
+{
+    DeviceState *dev = DEVICE(s);
+
+    s->nic = qemu_new_nic(&connectx_net_info, &s->conf,
+                          object_get_typename(OBJECT(s)), dev->id,
+                          &dev->mem_reentrancy_guard, s);
+    qemu_format_nic_info_str(qemu_get_queue(s->nic), s->conf.macaddr.a);
+}
+
+static void connectx_make_bars(ConnectxState *s)
+{
+    const uint8_t wide = PCI_BASE_ADDRESS_MEM_TYPE_64 |
+                         PCI_BASE_ADDRESS_MEM_PREFETCH;
+
+    memory_region_init_io(&s->bar, OBJECT(s), &connectx_bar_ops, s,
+                          "connectx-bar", CX_BAR_BYTES);
+    memory_region_init(&s->msix_bar, OBJECT(s), "connectx-msix",
+                       CONNECTX_MSIX_SIZE);
+    pci_register_bar(PCI_DEVICE(s), CONNECTX_BAR, wide, &s->bar);
+    pci_register_bar(PCI_DEVICE(s), CONNECTX_MSIX_BAR, wide, &s->msix_bar);
+}
+
+static void connectx_realize(PCIDevice *dev, Error **errp)
+{
+    ConnectxState *s = CONNECTX(dev);
+
+    if (!connectx_make_core(s, errp)) {
+        return;
+    }
+    dev->config_write = connectx_config_write;
+    connectx_make_bars(s);
+    if (connectx_init_pm(dev, errp) < 0) {
+        goto free_core;
+    }
+    if (connectx_init_express(dev, errp) < 0) {
+        goto free_core;
+    }
+    if (connectx_init_msix(s, errp) < 0) {
+        goto exit_express;
+    }
+    if (pcie_aer_init(dev, PCI_ERR_VER, CONNECTX_CAP_AER, PCI_ERR_SIZEOF,
+                      errp) < 0) {
+        goto exit_msix;
+    }
+    connectx_make_nic(s);
+    return;
+
+exit_msix:
+    connectx_exit_msix(s);
+exit_express:
+    pcie_cap_exit(dev);
+free_core:
+    cx_core_free(s->core);
+    s->core = NULL;
+}
+
+static void connectx_exit(PCIDevice *dev)
+{
+    ConnectxState *s = CONNECTX(dev);
+
+    qemu_del_nic(s->nic);
+    s->nic = NULL;
+    pcie_aer_exit(dev);
+    connectx_exit_msix(s);
+    pcie_cap_exit(dev);
+    cx_core_free(s->core);
+    s->core = NULL;
+}
+
+/* Cold reset, bus reset and FLR alike. */
+static void connectx_reset_hold(Object *obj, ResetType type)
+{
+    ConnectxState *s = CONNECTX(obj);
+    PCIDevice *dev = PCI_DEVICE(s);
+
+    trace_connectx_reset(connectx_name(s));
+    pcie_cap_deverr_reset(dev);
+    pcie_cap_lnkctl_reset(dev);
+    cx_core_reset(s->core);
+}
+
+/* --- QOM ----------------------------------------------------------------- */
+
+static void connectx_get_counters(Object *obj, Visitor *v, const char *name,
+                                  void *opaque, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    size_t count = s->core ? cx_core_counter_count() : 0;
+    bool ok = true;
+
+    if (!visit_start_struct(v, name, NULL, 0, errp)) {
+        return;
+    }
+    for (size_t i = 0; ok && i < count; i++) {
+        uint64_t value = cx_core_counter(s->core, i);
+
+        ok = visit_type_uint64(v, cx_core_counter_name(i), &value, errp);
+    }
+    if (ok) {
+        visit_check_struct(v, errp);
+    }
+    visit_end_struct(v, NULL);
+}
+
+static bool connectx_get_link_up(Object *obj, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    return s->core && cx_core_link_up(s->core);
+}
+
+static const Property connectx_properties[] = {
+    DEFINE_NIC_PROPERTIES(ConnectxState, conf),
+    DEFINE_PROP_UINT32("queues", ConnectxState, queues, 8),
+    DEFINE_PROP_UINT32("speed", ConnectxState, speed, 100000),
+};
+
+static const VMStateDescription connectx_vmstate = {
+    .name = TYPE_CONNECTX,
+    .unmigratable = 1,
+};
+
+static void connectx_instance_init(Object *obj)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    device_add_bootindex_property(obj, &s->conf.bootindex, "bootindex",
+                                  "/ethernet-phy@0", DEVICE(obj));
+}
+
+static void connectx_class_init_properties(ObjectClass *oc)
+{
+    device_class_set_props(DEVICE_CLASS(oc), connectx_properties);
+    object_class_property_set_description(oc, "queues",
+        "Completion vectors offered to the driver, 1 to 63");
+    object_class_property_set_description(oc, "speed",
+        "Port speed in Mbit/s: 1000, 10000, 25000, 40000, 50000 or 100000");
+
+    object_class_property_add(oc, "counters", "object", connectx_get_counters,
+                              NULL, NULL, NULL);
+    object_class_property_set_description(oc, "counters",
+        "What the card has done so far, by counter name (read only)");
+    object_class_property_add_bool(oc, "link-up", connectx_get_link_up, NULL);
+    object_class_property_set_description(oc, "link-up",
+        "Whether driver and cable both have the port up (read only)");
+}
+
+static void connectx_class_init(ObjectClass *oc, void *data)
+{
+    DeviceClass *dc = DEVICE_CLASS(oc);
+    ResettableClass *rc = RESETTABLE_CLASS(oc);
+    PCIDeviceClass *pc = PCI_DEVICE_CLASS(oc);
+
+    pc->realize = connectx_realize;
+    pc->exit = connectx_exit;
+    pc->vendor_id = CONNECTX_VENDOR_ID;
+    pc->device_id = CONNECTX_DEVICE_ID;
+    pc->subsystem_vendor_id = CONNECTX_VENDOR_ID;
+    pc->subsystem_id = CONNECTX_DEVICE_ID;
+    pc->class_id = PCI_CLASS_NETWORK_ETHERNET;
+    rc->phases.hold = connectx_reset_hold;
+    dc->desc = "ConnectX-6 Dx Ethernet port";
+    dc->vmsd = &connectx_vmstate;
+    set_bit(DEVICE_CATEGORY_NETWORK, dc->categories);
+    connectx_class_init_properties(oc);
+}
+
+static const TypeInfo connectx_types[] = {
+    {
+        .name = TYPE_CONNECTX,
+        .parent = TYPE_PCI_DEVICE,
+        .instance_size = sizeof(ConnectxState),
+        .instance_init = connectx_instance_init,
+        .class_init = connectx_class_init,
+        .interfaces = (InterfaceInfo[]) {
+            { INTERFACE_PCIE_DEVICE },
+            { }
+        },
+    },
+};
+
+DEFINE_TYPES(connectx_types)
