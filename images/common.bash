@@ -74,6 +74,7 @@ Dir::Cache::archives "archives";
 Dir::Cache::pkgcache "pkgcache.bin";
 Dir::Cache::srcpkgcache "srcpkgcache.bin";
 Acquire::Languages "none";
+Acquire::ForceHash "SHA256";
 Acquire::GzipIndexes "false";
 APT::Architecture "amd64";
 APT::Architectures { "amd64"; };
