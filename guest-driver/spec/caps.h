@@ -73,7 +73,7 @@ struct GeneralCaps {
     static constexpr F log_max_current_uc_list{0x07c, 4, 0};
     static constexpr F max_num_eqs{0x08c, 15, 0};
     static constexpr F device_frequency_khz{0x09c, 31, 0};
-    static constexpr F num_of_uars_per_page{0x0a4, 15, 0};
+    static constexpr F num_of_uars_per_page{0x0a4, 31, 0};
     static constexpr F rows[] = {hca_cap_2, vhca_id, log_max_qp_sz, log_max_qp, log_max_cq_sz, log_max_cq, log_max_eq_sz,
                                  log_max_mkey, log_max_eq, pkey_table_size, vport_group_manager, nic_flow_table,
                                  eswitch_manager, port_type, num_ports, max_tc, cqe_version, cmdif_checksum, eth_net_offloads,

@@ -62,7 +62,7 @@ struct Ppcnt {
     static constexpr F local_port{0x00, 23, 16};
     static constexpr F grp{0x00, 5, 0};
     static constexpr F clr{0x04, 31, 31};
-    static constexpr F prio_tc{0x04, 4, 0};
+    static constexpr F prio_tc{0x04, 2, 0};
     static constexpr u16 counters = 0x08; // 64-bit, high word first
     static constexpr u32 kIeee8023 = 0x00, kRfc2863 = 0x01, kRfc2819 = 0x02, kRfc3635 = 0x03, kPerPriority = 0x10,
                          kPerTrafficClass = 0x11, kPhysicalLayer = 0x12;
