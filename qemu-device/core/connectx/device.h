@@ -15,6 +15,7 @@
 #include "connectx/port.h"
 #include "connectx/receive.h"
 #include "connectx/rq.h"
+#include "connectx/simple_objects.h"
 #include "connectx/sq.h"
 #include "connectx/steering.h"
 #include "connectx/tir.h"

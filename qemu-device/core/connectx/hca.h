@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The card as a whole: life phase, ISSI, capabilities, lent pages, health.
+#pragma once
+
+#include "connectx/caps.h"
+#include "connectx/command.h"
+#include "connectx/pages.h"
+
+namespace niclab::connectx {
+
+// Health syndromes, byte 0x3d of the health buffer.
+enum class HealthSyndrome : u8 { good = 0, eq_overrun = 0x0c, eq_error = 0x0d };
+
+struct Hca {
+    Phase phase = Phase::reset;
+    u16 issi = 0;
+    bool big_endian_host = false;
+    HealthSyndrome health = HealthSyndrome::good;
+    Caps caps;
+    Pages pages;
+
+    // The only way a phase changes; false when the table of transitions does not allow it.
+    bool move_to(Device &device, Phase next);
+    // The first trouble stays visible until reset.
+    void report(HealthSyndrome syndrome) {
+        if (health == HealthSyndrome::good) health = syndrome;
+    }
+    void reset(Device &device);
+};
+
+} // namespace niclab::connectx

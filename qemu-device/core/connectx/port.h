@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The Ethernet port: administrative and operational state, MTU, speed, and the counters behind PPCNT.
+#pragma once
+
+#include <span>
+
+#include "spec/types.h"
+
+namespace niclab::connectx {
+
+class Device;
+
+constexpr u32 kHardwareMtuExtra =
+    22; // the card counts Ethernet header, one VLAN tag and FCS: hardware MTU = netdev MTU + 22
+constexpr u32 kFcsBytes = 4;
+
+enum class RxError : u8 { undersize, oversize, discard };
+
+class Port {
+  public:
+    explicit Port(Device &device) : device_(device) {}
+
+    // Power-on state: administratively down, default MTU, counters at zero. The cable stays as it is.
+    void reset();
+
+    bool up() const { return admin_up_ && cable_; }
+    bool admin_up() const { return admin_up_; }
+    // Each tells the guest (PORT_CHANGE event) when, and only when, up() changes.
+    void set_admin(bool up);
+    void set_cable(bool plugged);
+
+    u32 oper_mtu() const { return mtu_; } // hardware MTU; the longest frame without FCS is 4 bytes shorter
+    bool set_mtu(u32 mtu);                // false when out of range
+    static constexpr u32 kMaxMtu = 10000, kMinMtu = 68 + kHardwareMtuExtra,
+                         kDefaultMtu = 1500 + kHardwareMtuExtra;
+
+    // One good frame without FCS left or entered through the wire.
+    void count_tx(std::span<const u8> frame) { count(tx_, frame); }
+    void count_rx(std::span<const u8> frame) { count(rx_, frame); }
+    // A frame from the wire was lost at the port.
+    void count_rx_error(RxError error) { ++rx_errors_[static_cast<usize>(error)]; }
+
+    static constexpr unsigned kSizeBins = 10, kPriorities = 8;
+    struct Direction {
+        u64 frames = 0, octets = 0; // octets with FCS
+        u64 multicast = 0, broadcast = 0;
+        u64 by_size[kSizeBins] =
+            {}; // RFC 2819: 64, 65-127, 128-255, 256-511, 512-1023, 1024-1518, ... 8192-10239
+        u64 prio_frames[kPriorities] = {},
+            prio_octets[kPriorities] = {}; // by VLAN priority; untagged counts as 0
+        u64 unicast() const { return frames - multicast - broadcast; }
+    };
+    Direction &tx() { return tx_; }
+    Direction &rx() { return rx_; }
+    u64 &rx_errors(RxError error) { return rx_errors_[static_cast<usize>(error)]; }
+    u64 &link_downs() { return link_downs_; }
+
+  private:
+    static void count(Direction &direction, std::span<const u8> frame);
+    void announce(bool was_up);
+
+    Device &device_;
+    bool admin_up_ = false, cable_ = true;
+    u32 mtu_ = kDefaultMtu;
+    Direction tx_, rx_;
+    u64 rx_errors_[3] = {};
+    u64 link_downs_ = 0;
+};
+
+} // namespace niclab::connectx
