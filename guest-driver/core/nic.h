@@ -38,9 +38,14 @@ struct nic_events {
 /*
  * Bring the card up to running: command interface, pages, capabilities, event queues in event mode. `vectors` MSI-X vectors exist and
  * their interrupts may already fire; vector 0 is the control vector, vector 1 + i serves channel i. Process.
+ * `*out` is set (never to a half-written pointer) before the first interrupt or callback can come, and stays set when the call fails
+ * with work possibly scheduled: stop that work, then nic_destroy(*out). It is NULL when not even the object could be made.
  */
 int nic_create(struct plat *, unsigned vectors, const struct nic_events *, struct nic **out);
-/* Close first. Gives every page back and leaves the card as found; works on a card that is gone. Process. */
+/*
+ * Gives every page back and leaves the card as found; works on a card that is gone, and on a card whose nic_create() failed. The
+ * caller has closed the queues and cancelled its use of nic_work(); the interrupts still come. NULL is fine. Process.
+ */
 void nic_destroy(struct nic *);
 
 void nic_control_interrupt(struct nic *);          /* irq: vector 0 */
@@ -127,7 +132,7 @@ struct nic_tx_done {
 };
 /* Completed packets, oldest first, unmapped. Napi. */
 unsigned nic_tx_reap(struct nic_channel *, struct nic_tx_done *, unsigned max);
-/* After the queues stopped: every packet still owned by the ring, unmapped. Process. */
+/* After the queues stopped: every packet still owned by the ring, unmapped. Ends the send queue: only nic_close() may follow. Process. */
 unsigned nic_tx_drain(struct nic_channel *, struct nic_tx_done *, unsigned max);
 
 /* ---- Receive ---- */

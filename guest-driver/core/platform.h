@@ -48,6 +48,11 @@ void plat_write32(struct plat *, unsigned offset, unsigned value);
 /* One 64-bit store of eight bytes exactly as they stand in memory at `bytes`. */
 void plat_ring(struct plat *, unsigned offset, const void *bytes);
 
+/* The card is given up: it may do no more DMA, whatever it does (kernel: clear bus mastering). For good; may sleep. */
+void plat_stop_dma(struct plat *);
+/* Returns when no interrupt handler of this device is running that started before the call. Sleeps. */
+void plat_quiesce_interrupts(struct plat *);
+
 /* ---- Ordering. Each barrier's use names its pair. ---- */
 void plat_publish(void);  /* stores to DMA memory before this are seen by the device before those after it */
 void plat_acquire(void);  /* loads of DMA memory after this are not made before those before it */

@@ -72,6 +72,7 @@ struct GeneralCaps {
     static constexpr F log_max_current_mc_list{0x07c, 12, 8};
     static constexpr F log_max_current_uc_list{0x07c, 4, 0};
     static constexpr F max_num_eqs{0x08c, 15, 0};
+    static constexpr F log_uar_page_sz{0x090, 15, 0};
     static constexpr F device_frequency_khz{0x09c, 31, 0};
     static constexpr F num_of_uars_per_page{0x0a4, 31, 0};
     static constexpr F rows[] = {hca_cap_2, vhca_id, log_max_qp_sz, log_max_qp, log_max_cq_sz, log_max_cq, log_max_eq_sz,
@@ -82,7 +83,7 @@ struct GeneralCaps {
                                  log_max_tis, basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size, log_max_stride_sz_rq,
                                  log_min_stride_sz_rq, log_max_stride_sz_sq, log_min_stride_sz_sq, log_max_wq_sz,
                                  disable_local_lb_uc, disable_local_lb_mc, log_max_vlan_list, log_max_current_mc_list,
-                                 log_max_current_uc_list, max_num_eqs, device_frequency_khz, num_of_uars_per_page};
+                                 log_max_current_uc_list, max_num_eqs, log_uar_page_sz, device_frequency_khz, num_of_uars_per_page};
 };
 
 struct EthernetCaps {
