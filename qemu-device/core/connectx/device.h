@@ -65,6 +65,9 @@ class Device {
     ObjectTable<Rqt> rqts;
     ObjectTable<Tir> tirs;
     Steering steering; // flow tables, groups, entries, root
+
+    SendPath send;       // scratch memory of the datapath      (sq.h)
+    ReceivePath receive; //                                     (receive.h)
 };
 
 } // namespace niclab::connectx

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Send queues: fetch posted WQEs, turn them into frames, complete them.
+//
+// States and who moves them (manual: MODIFY_SQ):
+//   reset -> ready   driver; the card starts at WQE 0 and waits for the next doorbell
+//   ready -> reset   driver
+//   ready -> error   driver, or the card when a WQE cannot be executed
+//   error -> reset   driver
+//   every state stays itself when the driver says so; reset -> error and error -> ready are refused.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "connectx/command.h"
+#include "connectx/queue_memory.h"
+#include "spec/queues.h"
+#include "spec/wqe.h"
+
+namespace niclab::connectx {
+
+constexpr u32 kFirstSq = 1;
+constexpr u32 kMaxSqs = 1 << 16;
+constexpr unsigned kLogMaxWqSize = 15; // the doorbell record counts in 16 bits
+
+constexpr usize kMaxLsoBytes = usize{1} << 19; // headers and payload of one LSO WQE
+
+struct Sq {
+    QueueState state = QueueState::reset;
+    QueueMemory ring;
+    unsigned log_size = 0;
+    u64 record = 0; // guest address of {receive counter, send counter}
+    u32 cqn = 0, pd = 0, tisn = 0;
+    bool has_tis = false;
+    bool flush_in_error = false;
+    u16 consumer = 0; // next WQEBB to execute, running
+    u8 context[SqContext::bytes + WqContext::bytes] = {};
+};
+
+// Shared by all send queues of a card, which run one after the other.
+struct SendPath {
+    static constexpr usize kHeadroom = 64;     // room for an inserted tag in front of a frame
+    static constexpr usize kFetchBlocks = 256; // WQEBBs fetched at once
+    bool running = false;                      // a doorbell that arrives meanwhile waits in `waiting`
+    std::vector<u32> waiting;                  // SQ numbers
+    std::unique_ptr<u8[]> frame;               // kHeadroom + kMaxLsoBytes + headers
+    std::unique_ptr<u8[]> wqes;                // kFetchBlocks
+    SendPath();
+};
+
+// Executes everything the doorbell record shows. Also called for a queue in error: WQEs posted there are
+// flushed.
+void sq_doorbell(Device &device, u32 sqn);
+
+} // namespace niclab::connectx
