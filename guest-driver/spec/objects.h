@@ -27,8 +27,20 @@ struct MkeyContext {
     static constexpr Field64<MkeyContext> len{0x18};
     static constexpr F translations_octword_size{0x34, 31, 0};
     static constexpr F log_page_size{0x38, 4, 0};
-    static constexpr F rows[] = {free, access_mode_high, umr_en, remote_write, remote_read, local_write, local_read, access_mode,
-                                 qpn, mkey_7_0, length64, pd, translations_octword_size, log_page_size};
+    static constexpr F rows[] = {free,
+                                 access_mode_high,
+                                 umr_en,
+                                 remote_write,
+                                 remote_read,
+                                 local_write,
+                                 local_read,
+                                 access_mode,
+                                 qpn,
+                                 mkey_7_0,
+                                 length64,
+                                 pd,
+                                 translations_octword_size,
+                                 log_page_size};
 };
 struct CreateMkeyIn {
     using F = Field<CreateMkeyIn>;
@@ -42,7 +54,17 @@ struct QueryMkeyOut {
     static constexpr u16 bytes = 0x110;
     static constexpr u16 context = 0x10;
 };
-static_assert(disjoint(MkeyContext::rows) && disjoint(CreateMkeyIn::rows));
+struct QuerySpecialContextsOut {
+    using F = Field<QuerySpecialContextsOut>;
+    static constexpr u16 bytes = 0x20;
+    static constexpr F dump_fill_mkey{0x08, 31, 0};
+    static constexpr F resd_lkey{0x0c, 31, 0};
+    static constexpr F null_mkey{0x10, 31, 0};
+    static constexpr F terminate_scatter_list_mkey{0x14, 31, 0};
+    static constexpr F rows[] = {dump_fill_mkey, resd_lkey, null_mkey, terminate_scatter_list_mkey};
+};
+static_assert(disjoint(MkeyContext::rows) && disjoint(CreateMkeyIn::rows) &&
+              disjoint(QuerySpecialContextsOut::rows));
 
 struct TisContext {
     using F = Field<TisContext>;
@@ -55,6 +77,11 @@ struct TisContext {
 struct CreateTisIn { // the context starts here in CREATE_TIS, CREATE_TIR, CREATE_RQT and their MODIFY
     static constexpr u16 bytes = 0xc0;
     static constexpr u16 context = 0x20;
+};
+
+struct QueryTisOut {
+    static constexpr u16 bytes = 0xb0;
+    static constexpr u16 context = 0x10;
 };
 
 enum class TirDispatch : u8 { direct = 0, indirect = 1 };
@@ -79,9 +106,14 @@ struct TirContext {
     static constexpr F hash_l4_type{0x50, 30, 30}; // 0 TCP, 1 UDP
     static constexpr F hash_fields{0x50, 29, 0};   // see HashField
     static constexpr F inner_hash_fields{0x54, 29, 0};
-    static constexpr F rows[] = {disp_type, lro_timeout_period_usecs, packet_merge_mask, lro_max_ip_payload_size, inline_rqn,
-                                 rx_hash_symmetric, tunneled_offload_en, indirect_table, rx_hash_fn, self_lb_block,
-                                 transport_domain, hash_l3_type, hash_l4_type, hash_fields, inner_hash_fields};
+    static constexpr F rows[] = {disp_type,           lro_timeout_period_usecs,
+                                 packet_merge_mask,   lro_max_ip_payload_size,
+                                 inline_rqn,          rx_hash_symmetric,
+                                 tunneled_offload_en, indirect_table,
+                                 rx_hash_fn,          self_lb_block,
+                                 transport_domain,    hash_l3_type,
+                                 hash_l4_type,        hash_fields,
+                                 inner_hash_fields};
 };
 namespace hash_field {
 constexpr u32 kSrcIp = 1 << 0, kDstIp = 1 << 1, kSrcPort = 1 << 2, kDstPort = 1 << 3, kIpsecSpi = 1 << 4;

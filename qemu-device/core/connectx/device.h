@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The card as one object: what its parts share and who owns what. Parts hold a reference to it and nothing else global.
+// The card as one object: what its parts share and who owns what. Parts hold a reference to it and nothing
+// else global.
 #pragma once
 
 #include "connectx/command.h"
@@ -27,7 +28,17 @@ class Device {
   public:
     Device(const cx_host_ops *ops, void *host, const cx_config &config);
 
+    Device(const Device &) = delete; // parts refer to it
+
+    // Back to power-on. The part that ENABLE_HCA by a new owner does is power_on(): all but the command
+    // queue's registers.
     void reset();
+    void power_on();
+    void drop_objects(); // no queue, key or table is left, so no DMA or interrupt on behalf of one
+    u32 live_objects() const;
+    void frame_in(std::span<const u8> frame);
+    void set_cable(bool plugged);
+    void set_tracing(bool on) { tracing = dma.tracing = on; }
     u64 mmio_read(u64 offset, unsigned size);
     void mmio_write(u64 offset, u64 value, unsigned size);
 
@@ -68,6 +79,16 @@ class Device {
 
     SendPath send;       // scratch memory of the datapath      (sq.h)
     ReceivePath receive; //                                     (receive.h)
+
+  private:
+    void write_word(u32 offset, u32 value);
+    void write_doorbell(u64 offset, u64 value, unsigned size);
+    u32 read_word(u32 offset) const;
+    u32 read_health(u32 offset) const;
+
+    // Set while a register write or a frame is being worked on. A guest may point DMA or an MSI address at
+    // our own BAR; such a write must not destroy a queue under the code that works on it.
+    bool busy_ = false;
 };
 
 } // namespace niclab::connectx

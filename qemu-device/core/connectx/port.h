@@ -50,10 +50,15 @@ class Port {
             prio_octets[kPriorities] = {}; // by VLAN priority; untagged counts as 0
         u64 unicast() const { return frames - multicast - broadcast; }
     };
-    Direction &tx() { return tx_; }
-    Direction &rx() { return rx_; }
-    u64 &rx_errors(RxError error) { return rx_errors_[static_cast<usize>(error)]; }
-    u64 &link_downs() { return link_downs_; }
+    const Direction &tx() const { return tx_; }
+    const Direction &rx() const { return rx_; }
+    u64 rx_errors(RxError error) const { return rx_errors_[static_cast<usize>(error)]; }
+    u64 link_downs() const { return link_downs_; }
+
+    // What PPCNT with the clear bit took as the new zero: one base for each of its counters (registers.cc)
+    // and priorities.
+    static constexpr usize kMostPpcntRows = 64;
+    u64 ppcnt_base[kMostPpcntRows][kPriorities] = {};
 
   private:
     static void count(Direction &direction, std::span<const u8> frame);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the card offers. A row is here only when everything behind it works; what no row names reads as zero.
+#include "connectx/caps.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "connectx/device.h"
+#include "connectx/handlers.h"
+
+namespace niclab::connectx {
+namespace {
+
+constexpr u32 kSynType = 0x520001, kSynRunning = 0x520002, kSynReadOnly = 0x520003;
+
+// `current` after power-on. SET_HCA_CAP may choose anything up to `maximum` where a row is settable and
+// changes nothing elsewhere.
+template <class Layout>
+struct Row {
+    Field<Layout> field;
+    u32 current, maximum;
+    bool settable;
+};
+template <class Layout>
+constexpr Row<Layout> fixed(Field<Layout> field, u32 value) {
+    return {field, value, value, false};
+}
+template <class Layout>
+constexpr Row<Layout> settable(Field<Layout> field, u32 current, u32 maximum) {
+    return {field, current, maximum, true};
+}
+
+using G = GeneralCaps;
+constexpr Row<G> kGeneral[] = {
+    settable(G::log_max_qp, 17, 17),
+    fixed(G::log_max_cq_sz, 20), // a ring holds 64 MiB
+    fixed(G::log_max_cq, 16),
+    fixed(G::log_max_eq_sz, 16),
+    fixed(G::log_max_mkey, 20),
+    fixed(G::log_max_eq, 6),
+    fixed(G::vport_group_manager, 1),
+    fixed(G::nic_flow_table, 1),
+    fixed(G::port_type, 1), // Ethernet
+    fixed(G::num_ports, 1),
+    fixed(G::max_tc, 1),
+    fixed(G::cqe_version, 1),
+    fixed(G::eth_net_offloads, 1),
+    fixed(G::cq_moderation, 1),
+    fixed(G::uar_sz, 5), // 2^5 MiB
+    fixed(G::log_pg_sz, 12),
+    fixed(G::log_bf_reg_size, 9),
+    fixed(G::max_wqe_sz_sq, 1024),
+    fixed(G::max_wqe_sz_rq, 512),
+    fixed(G::log_max_transport_domain, 16),
+    fixed(G::log_max_pd, 16),
+    fixed(G::log_max_rq, 16),
+    fixed(G::log_max_sq, 16),
+    fixed(G::log_max_tir, 16),
+    fixed(G::log_max_tis, 16),
+    fixed(G::basic_cyclic_rcv_wqe, 1),
+    fixed(G::log_max_rqt, 16),
+    fixed(G::log_max_rqt_size, 11),
+    fixed(G::log_max_stride_sz_rq, 13),
+    fixed(G::log_min_stride_sz_rq, 4),
+    fixed(G::log_max_stride_sz_sq, 6),
+    fixed(G::log_min_stride_sz_sq, 6),
+    fixed(G::log_max_wq_sz, 15),
+    fixed(G::log_max_vlan_list, 12),
+    fixed(G::log_max_current_mc_list, 7),
+    fixed(G::log_max_current_uc_list, 7),
+    fixed(G::max_num_eqs, 64),
+    fixed(G::num_of_uars_per_page, 1),
+};
+
+using E = EthernetCaps;
+constexpr Row<E> kEthernet[] = {
+    fixed(E::csum_cap, 1),        fixed(E::vlan_cap, 1),
+    fixed(E::wqe_vlan_insert, 1), fixed(E::self_lb_en_modifiable, 1),
+    fixed(E::max_lso_cap, 18),    // 256 KiB
+    fixed(E::wqe_inline_mode, 2), // no inline header needed
+    fixed(E::rss_ind_tbl_cap, 8),
+};
+
+using T = FlowTableCaps;
+constexpr Row<T> kNicRx[] = {
+    fixed(T::ft_support, 1),       fixed(T::modify_root, 1),
+    fixed(T::log_max_ft_size, 22), fixed(T::max_ft_level, 64),
+    fixed(T::log_max_ft_num, 8),   fixed(T::log_max_destination, 4),
+    fixed(T::log_max_flow, 20),    fixed(T::field_support, 0xfe0ffe00),
+};
+
+template <class Layout, usize N>
+void fill(u8 *image, const Row<Layout> (&rows)[N], u32 Row<Layout>::*value) {
+    for (const Row<Layout> &row : rows)
+        View<Layout>(image).set(row.field, row.*value);
+}
+
+// The smaller of what is asked for and what there is.
+template <class Layout, usize N>
+void choose(u8 *current, const Row<Layout> (&rows)[N], const u8 *asked) {
+    for (const Row<Layout> &row : rows)
+        if (row.settable)
+            View<Layout>(current).set(row.field,
+                                      std::min(ConstView<Layout>(asked).get(row.field), row.maximum));
+}
+
+void copy_front(std::span<u8> to, usize at, std::span<const u8> from) {
+    if (at < to.size()) std::memcpy(to.data() + at, from.data(), std::min(from.size(), to.size() - at));
+}
+
+constexpr CapType kTypes[] = {
+    CapType::general,
+    CapType::ethernet,
+    CapType::odp,
+    CapType::atomic,
+    CapType::roce,
+    CapType::ipoib,
+    CapType::flow_table,
+    CapType::eswitch_flow_table,
+    CapType::eswitch,
+    CapType::vector_calc,
+    CapType::qos,
+    CapType::debug,
+    CapType::device_memory,
+    CapType::tls,
+    CapType::vdpa_emulation,
+    CapType::device_event,
+    CapType::ipsec,
+    CapType::crypto,
+    CapType::shampo,
+    CapType::macsec,
+    CapType::general_2,
+    CapType::port_selection,
+    CapType::adv_virtualization,
+};
+
+} // namespace
+
+bool Caps::known(u16 type) {
+    return std::any_of(std::begin(kTypes), std::end(kTypes),
+                       [&](CapType t) { return static_cast<u16>(t) == type; });
+}
+
+void Caps::reset() {
+    general_ = {};
+    ethernet_ = {};
+    nic_rx_ = {};
+    fill(general_.data(), kGeneral, &Row<G>::current);
+    fill(ethernet_.data(), kEthernet, &Row<E>::current);
+    fill(nic_rx_.data(), kNicRx, &Row<T>::current);
+}
+
+void Caps::query(u16 type, bool maximum, std::span<u8> image) const {
+    auto general = general_;
+    auto ethernet = ethernet_;
+    auto nic_rx = nic_rx_;
+    if (maximum) {
+        fill(general.data(), kGeneral, &Row<G>::maximum);
+        fill(ethernet.data(), kEthernet, &Row<E>::maximum);
+        fill(nic_rx.data(), kNicRx, &Row<T>::maximum);
+    }
+    switch (static_cast<CapType>(type)) {
+    case CapType::general:
+        copy_front(image, 0, general);
+        break;
+    case CapType::ethernet:
+        copy_front(image, 0, ethernet);
+        break;
+    case CapType::flow_table:
+        copy_front(image, FlowTableCaps::kNicRx, nic_rx);
+        break;
+    default:
+        break;
+    }
+}
+
+bool Caps::set(u16 type, std::span<const u8> image) {
+    if (static_cast<CapType>(type) != CapType::general) return false;
+    choose(general_.data(), kGeneral, image.data());
+    return true;
+}
+
+Reply query_hca_cap(Device &device, const Request &request, const Response &response) {
+    u16 type = request.op_mod >> 1;
+    if (!Caps::known(type)) return fail(Status::bad_parameter, kSynType);
+    device.hca.caps.query(type, (request.op_mod & 1) == QueryHcaCapIn::kMaximum,
+                          response.bytes.subspan(QueryHcaCapOut::capability));
+    return kOk;
+}
+
+Reply set_hca_cap(Device &device, const Request &request, const Response &) {
+    u16 type = request.op_mod >> 1;
+    if (!Caps::known(type) || request.op_mod & 1) return fail(Status::bad_parameter, kSynType);
+    if (device.hca.phase != Phase::enabled) return fail(Status::bad_system_state, kSynRunning);
+    if (!device.hca.caps.set(type, request.bytes.subspan(QueryHcaCapOut::capability)))
+        return fail(Status::bad_parameter, kSynReadOnly);
+    return kOk;
+}
+
+} // namespace niclab::connectx

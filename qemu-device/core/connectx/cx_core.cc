@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "connectx/cx_core.h"
+
+#include <cstdio>
+#include <new>
+
+#include "connectx/device.h"
+
+struct cx_core {
+    niclab::connectx::Device device;
+};
+
+namespace {
+
+constexpr unsigned kMostQueues = 63;
+constexpr unsigned kSpeeds[] = {1000, 10000, 25000, 40000, 50000, 100000};
+
+// One sentence about the first value out of range, or an empty one.
+bool check(const cx_config &config, char *error, size_t error_bytes) {
+    if (config.queues < 1 || config.queues > kMostQueues) {
+        snprintf(error, error_bytes, "queues is %u, it must be from 1 to %u", config.queues, kMostQueues);
+        return false;
+    }
+    if (config.vectors <= config.queues || config.vectors > 2048) {
+        snprintf(error, error_bytes, "vectors is %u, it must be from queues + 1 = %u to 2048", config.vectors,
+                 config.queues + 1);
+        return false;
+    }
+    bool known = false;
+    for (unsigned speed : kSpeeds)
+        known |= speed == config.speed_mbps;
+    if (!known)
+        snprintf(error, error_bytes,
+                 "speed is %u, it must be one of 1000, 10000, 25000, 40000, 50000, 100000",
+                 config.speed_mbps);
+    else if (config.mac[0] & 1)
+        snprintf(error, error_bytes, "mac starts with byte %02x, it must be a unicast address",
+                 config.mac[0]);
+    return known && !(config.mac[0] & 1);
+}
+
+} // namespace
+
+extern "C" {
+
+struct cx_core *cx_core_new(const struct cx_host_ops *ops, void *host, const struct cx_config *config,
+                            char *error, size_t error_bytes) {
+    if (!check(*config, error, error_bytes)) return nullptr;
+    return new cx_core{{ops, host, *config}};
+}
+
+void cx_core_free(struct cx_core *core) { delete core; }
+void cx_core_reset(struct cx_core *core) { core->device.reset(); }
+
+uint64_t cx_core_read(struct cx_core *core, uint64_t offset, unsigned size) {
+    return core->device.mmio_read(offset, size);
+}
+
+void cx_core_write(struct cx_core *core, uint64_t offset, uint64_t value, unsigned size) {
+    core->device.mmio_write(offset, value, size);
+}
+
+void cx_core_frame_in(struct cx_core *core, const void *frame, size_t len) {
+    core->device.frame_in({static_cast<const unsigned char *>(frame), len});
+}
+
+void cx_core_set_cable(struct cx_core *core, bool plugged) { core->device.set_cable(plugged); }
+bool cx_core_link_up(const struct cx_core *core) { return core->device.port.up(); }
+void cx_core_set_tracing(struct cx_core *core, bool on) { core->device.set_tracing(on); }
+
+size_t cx_core_counter_count(void) { return niclab::connectx::Counters::count(); }
+const char *cx_core_counter_name(size_t index) { return niclab::connectx::Counters::name(index); }
+uint64_t cx_core_counter(const struct cx_core *core, size_t index) {
+    return core->device.counters.value(index);
+}
+
+const char *cx_core_command_name(unsigned opcode) {
+    const niclab::connectx::Command *command =
+        opcode <= 0xffff ? niclab::connectx::find_command(static_cast<unsigned short>(opcode)) : nullptr;
+    return command ? command->name : "UNKNOWN";
+}
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "connectx/port.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "connectx/device.h"
+
+namespace niclab::connectx {
+namespace {
+
+constexpr usize kSizeLimits[] = {64, 127, 255, 511, 1023, 1518, 2047, 4095, 8191};
+static_assert(std::size(kSizeLimits) + 1 == Port::kSizeBins);
+constexpr usize kMacBytes = 6, kEtherTypeAt = 12, kTagAt = 14;
+constexpr u16 kCustomerTag = 0x8100, kServiceTag = 0x88a8;
+
+unsigned priority(std::span<const u8> frame) {
+    if (frame.size() < kTagAt + 2) return 0;
+    u16 type = load_be16(frame.data() + kEtherTypeAt);
+    return type == kCustomerTag || type == kServiceTag ? frame[kTagAt] >> 5 : 0;
+}
+
+} // namespace
+
+void Port::reset() {
+    admin_up_ = false;
+    mtu_ = kDefaultMtu;
+    tx_ = rx_ = {};
+    std::fill(std::begin(rx_errors_), std::end(rx_errors_), 0);
+    link_downs_ = 0;
+    std::memset(ppcnt_base, 0, sizeof(ppcnt_base));
+}
+
+void Port::set_admin(bool up_now) {
+    bool was_up = up();
+    admin_up_ = up_now;
+    announce(was_up);
+}
+
+void Port::set_cable(bool plugged) {
+    bool was_up = up();
+    cable_ = plugged;
+    announce(was_up);
+}
+
+void Port::announce(bool was_up) {
+    if (was_up == up()) return;
+    if (was_up) ++link_downs_;
+    device_.trace(CX_TRACE_STATE, CX_PORT, 1, up());
+    u8 data[16] = {};
+    constexpr usize kPortByte = 8; // 0x28 of the entry: port number in the high nibble
+    data[kPortByte] = 1 << 4;
+    PortEvent event = up() ? PortEvent::active : PortEvent::down;
+    post_async(device_, Event::port_change, static_cast<u8>(event), data);
+}
+
+bool Port::set_mtu(u32 mtu) {
+    if (mtu < kMinMtu || mtu > kMaxMtu) return false;
+    mtu_ = mtu;
+    return true;
+}
+
+void Port::count(Direction &direction, std::span<const u8> frame) {
+    if (frame.size() < kMacBytes) return;
+    constexpr u8 kBroadcast[kMacBytes] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    usize octets = frame.size() + kFcsBytes;
+    direction.frames += 1;
+    direction.octets += octets;
+    if (std::memcmp(frame.data(), kBroadcast, kMacBytes) == 0)
+        direction.broadcast += 1;
+    else if (frame[0] & 1)
+        direction.multicast += 1;
+    auto bin =
+        std::lower_bound(std::begin(kSizeLimits), std::end(kSizeLimits), octets) - std::begin(kSizeLimits);
+    direction.by_size[bin] += 1;
+    unsigned prio = priority(frame);
+    direction.prio_frames[prio] += 1;
+    direction.prio_octets[prio] += octets;
+}
+
+} // namespace niclab::connectx
