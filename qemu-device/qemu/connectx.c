@@ -54,6 +54,8 @@ struct ConnectxState {
     uint32_t speed;
 
     struct cx_core *core;
+    unsigned depth;      /* calls into the core that have not returned */
+    bool reset_pending;  /* a reset came while depth was not 0 */
 };
 
 /* Tells two ports of one VM apart in traces and in the log. */
@@ -92,7 +94,9 @@ static void connectx_frame_out(void *host, const void *frame, size_t len)
 {
     ConnectxState *s = host;
 
-    qemu_send_packet(qemu_get_queue(s->nic), frame, len);
+    if (s->nic) { /* gone when the guest's own DMA has unplugged the card */
+        qemu_send_packet(qemu_get_queue(s->nic), frame, len);
+    }
 }
 
 static uint64_t connectx_now_ns(void *host)
@@ -188,6 +192,27 @@ static const struct cx_host_ops connectx_host_ops = {
     .trace = connectx_trace,
 };
 
+/* --- calls into the core -------------------------------------------------- */
+
+/*
+ * The card's DMA may reach the configuration space of its own function and
+ * reset it, so a reset has to wait until the core has returned.
+ */
+static void connectx_enter(ConnectxState *s)
+{
+    s->depth++;
+    connectx_refresh_tracing(s);
+}
+
+static void connectx_leave(ConnectxState *s)
+{
+    s->depth--;
+    if (s->depth == 0 && s->reset_pending) {
+        s->reset_pending = false;
+        cx_core_reset(s->core);
+    }
+}
+
 /* --- BAR0 ---------------------------------------------------------------- */
 
 static uint64_t connectx_bar_read(void *opaque, hwaddr offset, unsigned size)
@@ -195,8 +220,9 @@ static uint64_t connectx_bar_read(void *opaque, hwaddr offset, unsigned size)
     ConnectxState *s = opaque;
     uint64_t value;
 
-    connectx_refresh_tracing(s);
+    connectx_enter(s);
     value = cx_core_read(s->core, offset, size);
+    connectx_leave(s);
     trace_connectx_read(connectx_name(s), offset, size, value);
     return value;
 }
@@ -206,9 +232,10 @@ static void connectx_bar_write(void *opaque, hwaddr offset, uint64_t value,
 {
     ConnectxState *s = opaque;
 
-    connectx_refresh_tracing(s);
     trace_connectx_write(connectx_name(s), offset, size, value);
+    connectx_enter(s);
     cx_core_write(s->core, offset, value, size);
+    connectx_leave(s);
 }
 
 /* Eight bytes in one piece: a doorbell written whole must arrive whole. */
@@ -227,8 +254,9 @@ static ssize_t connectx_receive(NetClientState *nc, const uint8_t *frame,
 {
     ConnectxState *s = qemu_get_nic_opaque(nc);
 
-    connectx_refresh_tracing(s);
+    connectx_enter(s);
     cx_core_frame_in(s->core, frame, len);
+    connectx_leave(s);
     return len;
 }
 
@@ -243,9 +271,10 @@ static void connectx_link_status_changed(NetClientState *nc)
     bool engaged = guard->engaged_in_io;
 
     trace_connectx_cable(connectx_name(s), !nc->link_down);
-    connectx_refresh_tracing(s);
     guard->engaged_in_io = true;
+    connectx_enter(s);
     cx_core_set_cable(s->core, !nc->link_down);
+    connectx_leave(s);
     guard->engaged_in_io = engaged;
 }
 
@@ -332,6 +361,7 @@ static bool connectx_make_core(ConnectxState *s, Error **errp)
 
     qemu_macaddr_default_if_unset(&s->conf.macaddr);
     memcpy(config.mac, s->conf.macaddr.a, sizeof(config.mac));
+    cx_core_free(s->core); /* of an earlier realization */
     s->core = cx_core_new(&connectx_host_ops, s, &config, error, sizeof(error));
     if (!s->core) {
         error_setg(errp, "connectx: %s", error);
@@ -371,11 +401,9 @@ static void connectx_realize(PCIDevice *dev, Error **errp)
     }
     dev->config_write = connectx_config_write;
     connectx_make_bars(s);
-    if (connectx_init_pm(dev, errp) < 0) {
-        goto free_core;
-    }
-    if (connectx_init_express(dev, errp) < 0) {
-        goto free_core;
+    if (connectx_init_pm(dev, errp) < 0 ||
+        connectx_init_express(dev, errp) < 0) {
+        return;
     }
     if (connectx_init_msix(s, errp) < 0) {
         goto exit_express;
@@ -391,9 +419,6 @@ exit_msix:
     connectx_exit_msix(s);
 exit_express:
     pcie_cap_exit(dev);
-free_core:
-    cx_core_free(s->core);
-    s->core = NULL;
 }
 
 static void connectx_exit(PCIDevice *dev)
@@ -405,8 +430,6 @@ static void connectx_exit(PCIDevice *dev)
     pcie_aer_exit(dev);
     connectx_exit_msix(s);
     pcie_cap_exit(dev);
-    cx_core_free(s->core);
-    s->core = NULL;
 }
 
 /* Cold reset, bus reset and FLR alike. */
@@ -418,7 +441,11 @@ static void connectx_reset_hold(Object *obj, ResetType type)
     trace_connectx_reset(connectx_name(s));
     pcie_cap_deverr_reset(dev);
     pcie_cap_lnkctl_reset(dev);
-    cx_core_reset(s->core);
+    if (s->depth > 0) {
+        s->reset_pending = true;
+    } else {
+        cx_core_reset(s->core);
+    }
 }
 
 /* --- QOM ----------------------------------------------------------------- */
@@ -470,6 +497,12 @@ static void connectx_instance_init(Object *obj)
                                   "/ethernet-phy@0", DEVICE(obj));
 }
 
+/* Not sooner: an unplug may come from within a call into the core. */
+static void connectx_instance_finalize(Object *obj)
+{
+    cx_core_free(CONNECTX(obj)->core);
+}
+
 static void connectx_class_init_properties(ObjectClass *oc)
 {
     device_class_set_props(DEVICE_CLASS(oc), connectx_properties);
@@ -513,6 +546,7 @@ static const TypeInfo connectx_types[] = {
         .parent = TYPE_PCI_DEVICE,
         .instance_size = sizeof(ConnectxState),
         .instance_init = connectx_instance_init,
+        .instance_finalize = connectx_instance_finalize,
         .class_init = connectx_class_init,
         .interfaces = (InterfaceInfo[]) {
             { INTERFACE_PCIE_DEVICE },
