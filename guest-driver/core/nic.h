@@ -31,7 +31,7 @@ struct nic_channel; /* one receive queue, one transmit queue and their completio
 struct nic_events {
 	void *owner;
 	void (*work)(void *owner);                 /* call nic_work() soon, in process context */
-	void (*link)(void *owner);                 /* the link may have changed: ask nic_link() */
+	void (*link)(void *owner);                 /* the link may have changed: ask nic_get_link() */
 	void (*channel_error)(void *owner, unsigned channel); /* a queue is in error: reopen (nic_close, nic_open) */
 };
 
@@ -69,7 +69,7 @@ struct nic_link {
 	int up;
 	unsigned speed_mbps; /* 0 when down or unknown */
 };
-int nic_link(struct nic *, struct nic_link *);     /* process */
+int nic_get_link(struct nic *, struct nic_link *);     /* process */
 
 /* ---- Open and close ---- */
 
@@ -88,7 +88,7 @@ struct nic_params {
 int nic_open(struct nic *, const struct nic_params *);
 /* Nothing is in flight when this returns. Completes no packet: reclaim them with nic_tx_drain() before. Process, NAPI stopped. */
 void nic_close(struct nic *);
-struct nic_channel *nic_channel(struct nic *, unsigned index); /* valid between open and close */
+struct nic_channel *nic_get_channel(struct nic *, unsigned index); /* valid between open and close */
 
 struct nic_filter {
 	unsigned char mac[6];
@@ -167,7 +167,7 @@ struct nic_queue_stats {
 	unsigned long long dma_maps, dma_unmaps;
 };
 /* Sums over the life of the device, also across close and open. Any context. */
-void nic_queue_stats(const struct nic *, unsigned channel, struct nic_queue_stats *);
+void nic_get_queue_stats(const struct nic *, unsigned channel, struct nic_queue_stats *);
 
 struct nic_port_stats {
 	unsigned long long rx_unicast_packets, rx_unicast_bytes, rx_multicast_packets, rx_multicast_bytes;
@@ -176,7 +176,7 @@ struct nic_port_stats {
 	unsigned long long tx_broadcast_packets, tx_broadcast_bytes, tx_error_packets;
 	unsigned long long rx_out_of_buffer, phy_rx_packets, phy_rx_bytes, phy_tx_packets, phy_tx_bytes;
 };
-int nic_port_stats(struct nic *, struct nic_port_stats *); /* process: asks the card */
+int nic_get_port_stats(struct nic *, struct nic_port_stats *); /* process: asks the card */
 
 #ifdef __cplusplus
 }

@@ -43,6 +43,7 @@ void plat_sync_for_cpu(struct plat *, unsigned long long bus, unsigned bytes, en
 void plat_sync_for_device(struct plat *, unsigned long long bus, unsigned bytes, enum plat_direction);
 
 /* ---- Device registers: BAR0. Values are in CPU order, the registers big-endian. ---- */
+unsigned plat_bar_bytes(struct plat *); /* the core never touches an offset at or beyond this */
 unsigned plat_read32(struct plat *, unsigned offset);
 void plat_write32(struct plat *, unsigned offset, unsigned value);
 /* One 64-bit store of eight bytes exactly as they stand in memory at `bytes`. */
