@@ -62,5 +62,4 @@ using Status = Result<void>;
         auto niclab_try_result = (expression);                                                               \
         if (!niclab_try_result.ok()) return niclab_try_result.error();                                       \
         niclab_try_result.take();                                                                            \
-    (void)0;                                                                                                           \
     })

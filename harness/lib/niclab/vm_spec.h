@@ -2,6 +2,7 @@
 // What a virtual machine shall be, as a plain value.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,8 +40,8 @@ struct VmSpec {
     std::string kernel = "6.1"; ///< "6.1" or "6.12"
     unsigned vcpus = 2;
     unsigned memory_mib = 1024;
-    Accel accel = Accel::tcg;
-    std::string cpu; ///< QEMU CPU model; empty: "max" under TCG, the host's under KVM
+    std::optional<Accel> accel; ///< empty: what works here, found by a probe guest
+    std::string cpu;            ///< QEMU CPU model; empty: "max" under TCG, the host's under KVM
     std::vector<NicSpec> nics;
     bool iommu = true; ///< Intel vIOMMU, strict invalidation
     bool caching_mode = false;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "niclab/domain_xml.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace niclab {
+namespace {
+
+std::string escaped(std::string_view text) {
+    std::string result;
+    for (char c : text) {
+        switch (c) {
+        case '&':
+            result += "&amp;";
+            break;
+        case '<':
+            result += "&lt;";
+            break;
+        case '>':
+            result += "&gt;";
+            break;
+        case '\'':
+            result += "&apos;";
+            break;
+        default:
+            result += c;
+        }
+    }
+    return result;
+}
+
+/// Each card behind a root port of its own, at a slot we know, so that the guest side can find card i by its
+/// place.
+void add_nics(const VmSpec &spec, std::vector<std::string> &arguments) {
+    for (size_t i = 0; i < spec.nics.size(); ++i) {
+        const NicSpec &nic = spec.nics[i];
+        std::string slot = root_port_address(i).substr(8, 2);
+        arguments.insert(arguments.end(), {"-netdev", fmt::format("{},id=net{}", nic.netdev, i)});
+        arguments.insert(arguments.end(),
+                         {"-device", fmt::format("pcie-root-port,id=nicport{0},bus=pcie.0,addr=0x{1},"
+                                                 "chassis={2},slot={2}",
+                                                 i, slot, 100 + i)});
+        std::string device =
+            fmt::format("{},id=nic{},netdev=net{},mac={},bus=nicport{}", nic.model, i, i, mac_of(spec, i), i);
+        for (const auto &[key, value] : nic.properties)
+            device += fmt::format(",{}={}", key, value);
+        arguments.insert(arguments.end(), {"-device", device});
+    }
+}
+
+std::vector<std::string> qemu_arguments(const VmSpec &spec, const VmFiles &files) {
+    // Firmware comes from Debian's packages, not from our QEMU build. Without a keyboard controller the
+    // firmware has nothing to wait for.
+    std::vector<std::string> arguments = {"-L",       "/usr/share/seabios", "-L", "/usr/share/qemu",
+                                          "-machine", "i8042=off",          "-D", files.trace_log,
+                                          "-d",       "guest_errors"};
+    for (const std::string &event : spec.trace_events)
+        arguments.insert(arguments.end(), {"-trace", event});
+    add_nics(spec, arguments);
+    arguments.insert(arguments.end(), spec.qemu_arguments.begin(), spec.qemu_arguments.end());
+    return arguments;
+}
+
+std::string cpu_xml(const VmSpec &spec) {
+    if (!spec.cpu.empty())
+        return fmt::format(
+            "<cpu mode='custom' match='exact' check='none'><model fallback='forbid'>{}</model></cpu>",
+            escaped(spec.cpu));
+    if (spec.accel == Accel::kvm) return "<cpu mode='host-passthrough'/>";
+    // Five-level page tables would make every page walk of the emulator longer.
+    return "<cpu mode='maximum'><feature policy='disable' name='la57'/></cpu>";
+}
+
+std::string iommu_xml(const VmSpec &spec) {
+    if (!spec.iommu) return {};
+    return fmt::format("    <iommu model='intel'><driver intremap='on' caching_mode='{}'/></iommu>\n",
+                       spec.caching_mode ? "on" : "off");
+}
+
+std::string console_xml(const VmSpec &spec, const VmFiles &files) {
+    std::string path = escaped(files.console_log.string());
+    if (spec.console == ConsoleMode::pty)
+        return fmt::format("<serial type='pty'><log file='{}' append='off'/><target port='0'/></serial>",
+                           path);
+    return fmt::format("<serial type='file'><source path='{}'/><target port='0'/></serial>", path);
+}
+
+std::string arguments_xml(const std::vector<std::string> &arguments) {
+    std::string xml;
+    for (const std::string &argument : arguments)
+        xml += fmt::format("    <qemu:arg value='{}'/>\n", escaped(argument));
+    return xml;
+}
+
+} // namespace
+
+std::string kernel_command_line(const VmSpec &spec) {
+    // A kernel that panics reboots at once, and on_reboot ends QEMU, so a panic is seen as an end and not as
+    // silence.
+    std::string line = "console=ttyS0 panic=-1 net.ifnames=0 cryptomgr.notests random.trust_cpu=on";
+    // Emulated CPUs run late now and then; the checks would then choose a clock that is slow to read.
+    if (spec.accel != Accel::kvm) line += " tsc=reliable";
+    if (spec.iommu) line += " intel_iommu=on iommu.strict=1";
+    if (!spec.kernel_command_line.empty()) line += " " + spec.kernel_command_line;
+    return line;
+}
+
+std::string domain_xml(const VmSpec &spec, const VmFiles &files) {
+    return fmt::format(
+        R"(<domain type='{type}' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>
+  <name>{name}</name>
+  <memory unit='MiB'>{memory}</memory>
+  <vcpu>{vcpus}</vcpu>
+  {cpu}
+  <os>
+    <type arch='x86_64' machine='q35'>hvm</type>
+    <kernel>{kernel}</kernel>
+    <initrd>{initramfs}</initrd>
+    <cmdline>{cmdline}</cmdline>
+  </os>
+  <features><acpi/><apic/><ioapic driver='qemu'/></features>
+  <clock offset='utc'><timer name='hpet' present='no'/></clock>
+  <on_poweroff>destroy</on_poweroff>
+  <on_reboot>destroy</on_reboot>
+  <on_crash>destroy</on_crash>
+  <devices>
+    <emulator>{qemu}</emulator>
+    <controller type='usb' model='none'/>
+    <memballoon model='none'/>
+    <audio id='1' type='none'/>
+    <video><model type='none'/></video>
+    {console}
+    <channel type='unix'>
+      <source mode='bind' path='{agent}'/>
+      <target type='virtio' name='org.qemu.guest_agent.0'/>
+    </channel>
+{iommu}  </devices>
+  <qemu:commandline>
+{arguments}  </qemu:commandline>
+</domain>
+)",
+        fmt::arg("type", spec.accel == Accel::kvm ? "kvm" : "qemu"), fmt::arg("name", escaped(files.name)),
+        fmt::arg("memory", spec.memory_mib), fmt::arg("vcpus", spec.vcpus), fmt::arg("cpu", cpu_xml(spec)),
+        fmt::arg("kernel", escaped(spec.kernel_image)),
+        fmt::arg("initramfs", escaped(files.initramfs.string())),
+        fmt::arg("cmdline", escaped(kernel_command_line(spec))), fmt::arg("qemu", escaped(spec.qemu)),
+        fmt::arg("console", console_xml(spec, files)),
+        fmt::arg("agent", escaped(files.agent_socket.string())), fmt::arg("iommu", iommu_xml(spec)),
+        fmt::arg("arguments", arguments_xml(qemu_arguments(spec, files))));
+}
+
+} // namespace niclab

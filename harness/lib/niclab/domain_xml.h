@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "niclab/vm_spec.h"
+
+namespace niclab {
+
+/// Where the files of one VM are.
+struct VmFiles {
+    std::string name;   ///< of the domain
+    std::string suffix; ///< tells the logs of several VMs in one run folder apart
+    std::filesystem::path initramfs;
+    std::filesystem::path console_log;
+    std::filesystem::path trace_log;
+    std::filesystem::path agent_socket;
+};
+
+/// The libvirt domain of a spec that validate() accepted.
+std::string domain_xml(const VmSpec &spec, const VmFiles &files);
+
+/// The kernel command line: the harness's own words, then the spec's.
+std::string kernel_command_line(const VmSpec &spec);
+
+} // namespace niclab

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "niclab/vm.h"
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <libvirt/libvirt-qemu.h>
+#include <unistd.h>
+
+#include "niclab/artifacts.h"
+#include "niclab/base64.h"
+#include "niclab/console_log.h"
+#include "niclab/domain_xml.h"
+#include "niclab/initramfs.h"
+#include "niclab/libvirt_session.h"
+#include "niclab/lifeline.h"
+#include "niclab/paths.h"
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace niclab {
+namespace {
+
+constexpr Milliseconds kFirstPause{10};
+constexpr Milliseconds kLongestPause{150};
+constexpr int kAgentReplySeconds = 30;
+constexpr int kAgentProbeSeconds = 1;
+
+std::string next_name() {
+    static std::atomic<unsigned> serial{0};
+    return fmt::format("niclab-{}-{}", getpid(), ++serial);
+}
+
+std::string last_line(const fs::path &path) {
+    std::string last;
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);)
+        if (!line.empty()) last = line;
+    return last;
+}
+
+/// Pulls `text` apart at the first "name" that QEMU said it does not know.
+std::string explain_start_failure(const std::string &message, const VmSpec &spec) {
+    for (const NicSpec &nic : spec.nics)
+        if (message.find(fmt::format("'{}' is not a valid device model name", nic.model)) !=
+            std::string::npos)
+            return fmt::format(
+                "the QEMU at {} has no '{}' card in it; the one that has is built by qemu-device/build/build",
+                spec.qemu, nic.model);
+    return "QEMU does not start: " + message.substr(0, message.find_last_not_of("\n ") + 1);
+}
+
+} // namespace
+
+struct Vm::Impl {
+    VmSpec spec;
+    RunFolder run;
+    VmFiles files;
+    std::shared_ptr<LibvirtSession> session;
+    virDomainPtr domain = nullptr;
+    ConsoleLog console;
+
+    Impl(VmSpec wanted, const RunFolder &folder)
+        : spec(std::move(wanted)), run(folder), files(name_files(folder)), console(files.console_log) {}
+    ~Impl() { end(); }
+
+    static VmFiles name_files(const RunFolder &folder);
+    Status prepare();
+    Status start();
+    Status wait_for_agent(Milliseconds limit);
+    Status until(const std::string &what, Milliseconds limit, const std::function<Result<bool>()> &ready);
+    Error gone(const std::string &what) const;
+    bool alive() const { return domain && virDomainIsActive(domain) == 1; }
+    Result<json> agent(const std::string &command, const json &arguments, int seconds);
+    void write_versions() const;
+    void end();
+};
+
+VmFiles Vm::Impl::name_files(const RunFolder &folder) {
+    // Several VMs of one run get numbered logs; the first has the plain names.
+    VmFiles files;
+    files.name = next_name();
+    std::string suffix;
+    for (int n = 2; fs::exists(folder.file("domain" + suffix + ".xml")); ++n)
+        suffix = "-" + std::to_string(n);
+    files.suffix = suffix;
+    files.initramfs = folder.file("initramfs" + suffix + ".cpio");
+    files.console_log = folder.file("console" + suffix + ".log");
+    files.trace_log = folder.file("trace" + suffix + ".log");
+    return files;
+}
+
+Status Vm::Impl::prepare() {
+    NICLAB_TRY(validate(spec));
+    NICLAB_TRY(fill_artifacts(spec));
+    Lifeline *lifeline = NICLAB_TRY(Lifeline::get());
+    files.agent_socket = lifeline->folder() / (files.name + ".agent");
+    NICLAB_TRY(write_initramfs(spec, files.initramfs));
+    session = NICLAB_TRY(LibvirtSession::get());
+    std::string xml = domain_xml(spec, files);
+    NICLAB_TRY(run.write("domain" + files.suffix + ".xml", xml));
+    std::ofstream(files.console_log, std::ios::app);
+    return {};
+}
+
+Status Vm::Impl::start() {
+    std::string xml = NICLAB_TRY(read_file(run.file("domain" + files.suffix + ".xml")));
+    domain = virDomainCreateXML(session->connection(), xml.c_str(), 0);
+    if (!domain) return Error{explain_start_failure(libvirt_error(), spec)};
+    session->save_capabilities();
+    write_versions();
+    return {};
+}
+
+Status Vm::Impl::wait_for_agent(Milliseconds limit) {
+    return until("the guest agent to answer", limit,
+                 [this]() -> Result<bool> { return agent("guest-ping", nullptr, kAgentProbeSeconds).ok(); });
+}
+
+Status Vm::Impl::until(const std::string &what, Milliseconds limit,
+                       const std::function<Result<bool>()> &ready) {
+    Deadline deadline = Deadline::in(limit);
+    for (Milliseconds pause = kFirstPause;; pause = std::min(pause * 3 / 2, kLongestPause)) {
+        if (Lifeline::interrupted()) return Lifeline::interruption();
+        bool was_alive = alive();
+        auto answer = ready();
+        if (answer.ok() && *answer) return {};
+        if (auto line = console.find_panic())
+            return Error{fmt::format("the guest kernel panicked while we waited for {}: {}", what, *line)};
+        if (!was_alive) return gone(what);
+        if (!answer.ok()) return answer.error();
+        if (deadline.expired())
+            return Error{
+                fmt::format("gave up after {:.0f} s of waiting for {}; the console's last line is '{}'",
+                            static_cast<double>(limit.count()) / 1000, what, console.last_line())};
+        std::this_thread::sleep_for(std::min(pause, std::max(deadline.left(), Milliseconds(1))));
+    }
+}
+
+Error Vm::Impl::gone(const std::string &what) const {
+    return Error{
+        fmt::format("QEMU ended while we waited for {}; its log ends with '{}', the console with '{}'", what,
+                    last_line(session->qemu_log(files.name)), console.last_line())};
+}
+
+Result<json> Vm::Impl::agent(const std::string &command, const json &arguments, int seconds) {
+    json request = {{"execute", command}};
+    if (!arguments.is_null()) request["arguments"] = arguments;
+    std::string text = request.dump();
+    char *reply = virDomainQemuAgentCommand(domain, text.c_str(), seconds, 0);
+    std::string log = "agent" + files.suffix + ".log";
+    if (!reply) {
+        run.log(log, text + " failed: " + libvirt_error());
+        return Error{"the guest agent does not do '" + command + "': " + libvirt_error()};
+    }
+    run.log(log, text + " -> " + reply);
+    json answer = json::parse(reply, nullptr, /*allow_exceptions=*/false);
+    std::free(reply);
+    if (!answer.is_object() || !answer.contains("return"))
+        return Error{"the guest agent's answer to '" + command + "' is not understood"};
+    return answer["return"];
+}
+
+void Vm::Impl::write_versions() const {
+    unsigned long libvirt = 0;
+    virConnectGetLibVersion(session->connection(), &libvirt);
+    json versions = host_versions();
+    versions["libvirt"] = fmt::format("{}.{}.{}", libvirt / 1000000, libvirt / 1000 % 1000, libvirt % 1000);
+    versions["qemu"] = spec.qemu;
+    versions["kernel"] = spec.kernel_image;
+    versions["initramfs"] = spec.initramfs;
+    versions["acceleration"] = spec.accel == Accel::kvm ? "kvm" : "tcg";
+    versions["kernel_command_line"] = kernel_command_line(spec);
+    (void)run.write_json("versions" + files.suffix + ".json", versions);
+}
+
+void Vm::Impl::end() {
+    if (domain) {
+        virDomainDestroy(domain);
+        virDomainFree(domain);
+        domain = nullptr;
+    }
+    std::error_code failed;
+    if (session)
+        fs::copy_file(session->qemu_log(files.name), run.file("qemu" + files.suffix + ".log"),
+                      fs::copy_options::overwrite_existing, failed);
+    fs::remove(files.initramfs, failed);
+}
+
+Vm::Vm(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Vm::Vm(Vm &&) noexcept = default;
+Vm &Vm::operator=(Vm &&) noexcept = default;
+Vm::~Vm() = default;
+
+Result<Vm> Vm::boot(VmSpec spec, const RunFolder &run, Milliseconds limit) {
+    auto impl = std::make_unique<Impl>(std::move(spec), run);
+    NICLAB_TRY(impl->prepare());
+    NICLAB_TRY(impl->start());
+    NICLAB_TRY(impl->wait_for_agent(limit));
+    return Vm(std::move(impl));
+}
+
+const VmSpec &Vm::spec() const { return impl_->spec; }
+const RunFolder &Vm::run_folder() const { return impl_->run; }
+bool Vm::alive() const { return impl_->alive(); }
+
+Result<int> Vm::qemu_pid() const {
+    std::string digits = NICLAB_TRY(read_file(impl_->session->pid_file(impl_->files.name)));
+    return std::atoi(digits.c_str());
+}
+
+Result<CommandResult> Vm::run(const std::vector<std::string> &argv, Milliseconds limit,
+                              const std::string &input) {
+    int handle = NICLAB_TRY(start(argv, input));
+    return wait(handle, fmt::format("'{}' to end", fmt::join(argv, " ")), limit);
+}
+
+Result<CommandResult> Vm::script(const std::string &text, Milliseconds limit) {
+    int handle = NICLAB_TRY(start({"/bin/sh", "-c", text}));
+    return wait(handle, fmt::format("the script '{}' to end", text.substr(0, text.find('\n'))), limit);
+}
+
+Result<int> Vm::start(const std::vector<std::string> &argv, const std::string &input) {
+    json arguments = {
+        {"path", argv.at(0)}, {"arg", std::vector(argv.begin() + 1, argv.end())}, {"capture-output", true}};
+    if (!input.empty()) arguments["input-data"] = base64_encode(input);
+    if (!alive()) return impl_->gone("'" + argv[0] + "' to start");
+    json started = NICLAB_TRY(impl_->agent("guest-exec", arguments, kAgentReplySeconds));
+    return started.value("pid", 0);
+}
+
+Result<CommandResult> Vm::wait(int handle, const std::string &what, Milliseconds limit) {
+    json status;
+    auto ended = [&]() -> Result<bool> {
+        status = NICLAB_TRY(impl_->agent("guest-exec-status", {{"pid", handle}}, kAgentReplySeconds));
+        return status.value("exited", false);
+    };
+    NICLAB_TRY(until(what, limit, ended));
+    CommandResult result;
+    result.exit_code =
+        status.contains("signal") ? 128 + status.value("signal", 0) : status.value("exitcode", -1);
+    result.out = base64_decode(status.value("out-data", ""));
+    result.err = base64_decode(status.value("err-data", ""));
+    return result;
+}
+
+Status Vm::until(const std::string &what, Milliseconds limit, const std::function<Result<bool>()> &ready) {
+    return impl_->until(what, limit, ready);
+}
+
+Result<json> Vm::qmp(const std::string &command, const json &arguments) {
+    json request = {{"execute", command}};
+    if (!arguments.is_null()) request["arguments"] = arguments;
+    std::string text = request.dump();
+    char *reply = nullptr;
+    std::string log = "qmp" + impl_->files.suffix + ".log";
+    if (virDomainQemuMonitorCommand(impl_->domain, text.c_str(), &reply, 0) != 0) {
+        impl_->run.log(log, text + " failed: " + libvirt_error());
+        return Error{"QEMU's monitor does not do '" + command + "': " + libvirt_error()};
+    }
+    impl_->run.log(log, text + " -> " + reply);
+    json answer = json::parse(reply, nullptr, /*allow_exceptions=*/false);
+    std::free(reply);
+    if (answer.is_object() && answer.contains("error"))
+        return Error{"QEMU's monitor does not do '" + command +
+                     "': " + answer["error"].value("desc", "no reason given")};
+    if (!answer.is_object() || !answer.contains("return"))
+        return Error{"QEMU's answer to '" + command + "' is not understood"};
+    return answer["return"];
+}
+
+Result<Counters> Vm::card_counters(size_t index) {
+    json held = NICLAB_TRY(qmp(
+        "qom-get", {{"path", fmt::format("/machine/peripheral/nic{}", index)}, {"property", "counters"}}));
+    Counters counters;
+    for (const auto &[key, value] : held.items())
+        if (value.is_number_unsigned()) counters[key] = value.get<std::uint64_t>();
+    return counters;
+}
+
+std::string Vm::console(size_t from) const { return impl_->console.text(from); }
+size_t Vm::console_size() const { return impl_->console.size(); }
+std::vector<Complaint> Vm::kernel_complaints(size_t from) const { return find_complaints(console(from)); }
+
+Result<std::string> Vm::console_pty() const {
+    char *xml = virDomainGetXMLDesc(impl_->domain, 0);
+    if (!xml) return Error{"libvirt does not describe the machine: " + libvirt_error()};
+    std::string text = xml;
+    std::free(xml);
+    constexpr std::string_view kMark = "<serial type='pty'>";
+    constexpr std::string_view kPath = "<source path='";
+    size_t serial = text.find(kMark);
+    size_t path = serial == std::string::npos ? serial : text.find(kPath, serial);
+    if (path == std::string::npos) return Error{"the machine has no terminal on its serial line"};
+    path += kPath.size();
+    return text.substr(path, text.find('\'', path) - path);
+}
+
+} // namespace niclab
