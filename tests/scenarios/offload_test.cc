@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the card computes, judged byte by byte at the other end by code that is not the card's.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "scenarios/lab.h"
+
+namespace niclab::scenarios {
+namespace {
+
+class Offload : public Scenario {
+  protected:
+    static std::vector<std::string> hexes(const std::vector<Bytes> &frames) {
+        std::vector<std::string> result;
+        for (const Bytes &frame : frames)
+            result.push_back(hex(padded(frame)));
+        return result;
+    }
+
+    std::vector<std::string> sent_with(const Bytes &frame, SendOptions options, unsigned count) {
+        std::vector<std::string> came;
+        for (const CapturedFrame &seen : capture(Side::b, "src=02:00:00:77:00:01", count, [&] {
+                 need(guest().send_frame(Side::a, hex(frame), options));
+             }))
+            came.push_back(hex(whole(seen)));
+        return came;
+    }
+
+    static std::pair<unsigned, unsigned> checksum_place(const Bytes &frame) {
+        return {static_cast<unsigned>(l4_offset(frame)),
+                static_cast<unsigned>(l4_checksum_offset(frame) - l4_offset(frame))};
+    }
+
+    /// Sends the packet with its L4 checksum left to the card.
+    void expect_completed(const Bytes &right) {
+        ASSERT_EQ(fault_in(right), "");
+        SCOPED_TRACE(hex(right));
+        EXPECT_EQ(sent_with(with_partial_checksum(right), {.checksum = checksum_place(right)}, 1),
+                  hexes({right}));
+    }
+
+    void expect_segmented(Family family, const TcpFields &fields, std::size_t payload, unsigned mss) {
+        Bytes large = tcp(mac(Side::b), family, fields, pattern(payload, mss));
+        std::vector<Bytes> wanted = segments_of(large, mss);
+        SCOPED_TRACE(fmt::format("{} bytes in pieces of {}", payload, mss));
+        SendOptions options{.checksum = checksum_place(large),
+                            .gso = family == Family::ipv4 ? "tcp4" : "tcp6",
+                            .gso_size = mss,
+                            .header_length = static_cast<unsigned>(headers_length(large))};
+        auto whole_pieces = with_features(Side::b, {"gro", "off"});
+        EXPECT_EQ(sent_with(with_partial_checksum(large), options, static_cast<unsigned>(wanted.size())),
+                  hexes(wanted));
+    }
+
+    std::uint64_t snmp(Side side, const std::string &group, const std::string &name) {
+        return std::stoull(
+            run(side, fmt::format("awk '/^{}: [A-Z]/ {{for (i = 2; i <= NF; i++) if ($i == \"{}\") at = i}} "
+                                  "/^{}: [0-9]/ {{print $at}}' /proc/net/snmp",
+                                  group, name, group)));
+    }
+};
+
+TEST_F(Offload, ChecksumsOfUdpAndTcpAreFilledInAtEverySize) {
+    for (Family family : {Family::ipv4, Family::ipv6})
+        for (std::size_t size : {0u, 1u, 2u, 17u, 64u, 511u, 1400u}) {
+            expect_completed(udp(mac(Side::b), family, 40001, 40002, pattern(size, 1)));
+            expect_completed(tcp(mac(Side::b), family, {.flags = kAck | kPsh}, pattern(size, 2)));
+        }
+}
+
+TEST_F(Offload, AUdpChecksumThatComesOutAsZeroIsSentAsAllOnes) {
+    for (Family family : {Family::ipv4, Family::ipv6}) {
+        Bytes frame = with_payload_for_zero_udp_checksum(mac(Side::b), family);
+        std::size_t at = l4_checksum_offset(frame);
+        ASSERT_EQ(hex({frame[at], frame[at + 1]}), "ffff");
+        expect_completed(frame);
+    }
+}
+
+TEST_F(Offload, ChecksumsBehindATagAreFilledIn) {
+    Afterwards remove([this] { return try_run(Side::b, "ip link del tagged"); });
+    run(Side::b, "ip link add link $IF name tagged type vlan id 100 && ip link set tagged up");
+    for (Family family : {Family::ipv4, Family::ipv6}) {
+        Bytes plain = udp(mac(Side::b), family, 40001, 40002, pattern(99, 3));
+        Bytes wanted = tagged(plain, 0x8100, 100);
+        Bytes sent = tagged(with_partial_checksum(plain), 0x8100, 100);
+        auto [start, offset] = checksum_place(plain);
+        EXPECT_EQ(sent_with(sent, {.checksum = std::pair{start + 4, offset}}, 1), hexes({wanted}));
+    }
+}
+
+TEST_F(Offload, ALargeTcpPacketLeavesAsRightSegments) {
+    const Bytes timestamps = {1, 1, 8, 10, 0, 1, 2, 3, 4, 5, 6, 7};
+    for (Family family : {Family::ipv4, Family::ipv6}) {
+        expect_segmented(family, {.flags = kAck | kPsh | kFin}, 5000, 1448);
+        expect_segmented(family, {.sequence = 0xffffff00, .flags = kAck, .options = timestamps}, 8 * 1448,
+                         1448);
+        expect_segmented(family, {.flags = kAck | kPsh}, 1001, 500);
+        expect_segmented(family, {.flags = kAck | kPsh}, 40000, 536);
+        expect_segmented(family, {.flags = kAck}, 3001, 10);
+    }
+}
+
+TEST_F(Offload, ALargeUdpPacketLeavesAsRightSegments) {
+    if (!need(guest().offloads(Side::a)).at("tx-udp-segmentation"))
+        GTEST_SKIP() << "the driver does not offer UDP segmentation";
+    constexpr unsigned kPiece = 1000, kBytes = 4500;
+    constexpr const char *kUdpSegment = "setsockopt-int=17:103:1000"; // SOL_UDP, UDP_SEGMENT
+    for (bool ipv6 : {false, true}) {
+        std::string address = Guest::address(Side::b, ipv6);
+        std::string place = ipv6 ? "UDP6-SENDTO:[" + address + "]:9" : "UDP4-SENDTO:" + address + ":9";
+        auto whole_pieces = with_features(Side::b, {"gro", "off"});
+        auto seen = capture(Side::b, ipv6 ? "ethertype=0x86dd" : "ethertype=0x0800", 5, [&] {
+            run(Side::a, fmt::format("head -c {} /dev/zero | tr '\\0' n | socat -b {} -u - {},{}", kBytes,
+                                     kBytes, place, kUdpSegment));
+        });
+        std::vector<std::size_t> sizes;
+        Bytes together;
+        for (const CapturedFrame &frame : seen) {
+            Bytes bytes = whole(frame);
+            EXPECT_EQ(fault_in(bytes), "") << frame.hex;
+            Bytes part = payload_of(bytes);
+            sizes.push_back(part.size());
+            together.insert(together.end(), part.begin(), part.end());
+        }
+        EXPECT_EQ(sizes, (std::vector<std::size_t>{kPiece, kPiece, kPiece, kPiece, kBytes % kPiece}));
+        EXPECT_EQ(together, Bytes(kBytes, 'n'));
+    }
+}
+
+TEST_F(Offload, FramesOfEverySizeArriveByteForByteAndShortOnesArePadded) {
+    std::vector<Bytes> frames;
+    for (std::size_t size : {14u, 15u, 16u, 20u, 45u, 59u, 60u, 61u, 64u, 128u, 129u, 255u, 256u, 257u, 1023u,
+                             1024u, 1513u, 1514u})
+        frames.push_back(
+            ethernet(mac(Side::b), kLocalExperimental, pattern(size - 14, static_cast<unsigned>(size))));
+    expect_arrivals(Side::a, frames, frames);
+}
+
+TEST_F(Offload, ABadChecksumIsNotVouchedFor) {
+    // To side b's own address and a closed port: its kernel counts what it thinks of the checksum.
+    auto packet = [&](bool good) {
+        Bytes frame = udp(mac(Side::b), Family::ipv4, 40001, 9, pattern(64, 5));
+        frame[33] = 2; // 10.77.0.2
+        fill_checksums(frame);
+        if (!good) frame.back() ^= 1;
+        return frame;
+    };
+    for (const char *receive_checksum : {"on", "off"}) {
+        SCOPED_TRACE(receive_checksum);
+        Afterwards back([this] { return guest().ethtool(Side::b, {"-K", interface(Side::b), "rx", "on"}); });
+        need(guest().ethtool(Side::b, {"-K", interface(Side::b), "rx", receive_checksum}));
+        std::uint64_t errors = snmp(Side::b, "Udp", "InCsumErrors"), closed = snmp(Side::b, "Udp", "NoPorts");
+        expect_arrivals(Side::a, {packet(false), packet(true)}, {packet(false), packet(true)});
+        need(vm().until("the good packet to be counted", 10s,
+                        [&]() -> Result<bool> { return snmp(Side::b, "Udp", "NoPorts") > closed; }));
+        EXPECT_EQ(snmp(Side::b, "Udp", "InCsumErrors"), errors + 1);
+        EXPECT_EQ(snmp(Side::b, "Udp", "NoPorts"), closed + 1);
+    }
+}
+
+} // namespace
+} // namespace niclab::scenarios
