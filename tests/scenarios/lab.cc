@@ -25,6 +25,8 @@ Result<std::unique_ptr<Lab>> boot() {
     RunFolder run = NICLAB_TRY(RunFolder::create(name));
     VmSpec spec = two_connectx_ports(subject().kernel);
     spec.vcpus = 4; // as many channels
+    for (NicSpec &nic : spec.nics)
+        nic.model = subject().card;
     if (subject().driver == "niclab") NICLAB_TRY(add_driver(spec));
     Vm vm = NICLAB_TRY(Vm::boot(std::move(spec), run));
     auto lab = std::make_unique<Lab>(std::move(vm), name);

@@ -22,6 +22,7 @@ struct Subject {
     std::string driver;
     std::string kernel;
     std::string module;
+    std::string card = "connectx"; ///< QEMU device model
 };
 const Subject &subject();
 
