@@ -104,6 +104,7 @@ struct ModifyCqIn {
     using F = Field<ModifyCqIn>;
     static constexpr u16 bytes = 0x110;
     static constexpr F cqn{0x08, 23, 0};
+    static constexpr F field_select{0x0c, 31, 0}; // the bits below as one word
     static constexpr F select_period{0x0c, 0, 0};
     static constexpr F select_count{0x0c, 1, 1};
     static constexpr F select_oi{0x0c, 2, 2};

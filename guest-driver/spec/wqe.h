@@ -45,6 +45,7 @@ struct EthSegment {
     // word 0x0c is either inline header size and its first two bytes, or insert type and VLAN TCI: bit 31 tells
     static constexpr F insert_vlan{0x0c, 31, 31};
     static constexpr F insert_svlan{0x0c, 16, 16};
+    static constexpr F inline_hdr_unused{0x0c, 30, 26}; // insert trailer (IPsec) and reserved bits
     static constexpr F inline_hdr_sz{0x0c, 25, 16};
     static constexpr F vlan_tci{0x0c, 15, 0};
     static constexpr u16 inline_hdr_start = 0x0e;

@@ -33,10 +33,10 @@ constexpr Row<Layout> settable(Field<Layout> field, u32 current, u32 maximum) {
 using G = GeneralCaps;
 constexpr Row<G> kGeneral[] = {
     settable(G::log_max_qp, 17, 17),
-    fixed(G::log_max_cq_sz, 20), // a ring holds 64 MiB
-    fixed(G::log_max_cq, 16),
+    fixed(G::log_max_cq_sz, kLogMaxCqSize),
+    fixed(G::log_max_cq, kLogMaxCqs),
     fixed(G::log_max_eq_sz, 16),
-    fixed(G::log_max_mkey, 20),
+    fixed(G::log_max_mkey, kLogMaxMkeys),
     fixed(G::log_max_eq, 6),
     fixed(G::vport_group_manager, 1),
     fixed(G::nic_flow_table, 1),
@@ -50,21 +50,21 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::log_pg_sz, 12),
     fixed(G::log_bf_reg_size, 9),
     fixed(G::max_wqe_sz_sq, 1024),
-    fixed(G::max_wqe_sz_rq, 512),
+    fixed(G::max_wqe_sz_rq, 1 << kLogMaxRqStride),
     fixed(G::log_max_transport_domain, 16),
     fixed(G::log_max_pd, 16),
-    fixed(G::log_max_rq, 16),
-    fixed(G::log_max_sq, 16),
-    fixed(G::log_max_tir, 16),
+    fixed(G::log_max_rq, kLogMaxRqs),
+    fixed(G::log_max_sq, kLogMaxSqs),
+    fixed(G::log_max_tir, kLogMaxTirs),
     fixed(G::log_max_tis, 16),
     fixed(G::basic_cyclic_rcv_wqe, 1),
-    fixed(G::log_max_rqt, 16),
-    fixed(G::log_max_rqt_size, 11),
-    fixed(G::log_max_stride_sz_rq, 13),
+    fixed(G::log_max_rqt, kLogMaxRqts),
+    fixed(G::log_max_rqt_size, kLogMaxRqtSize),
+    fixed(G::log_max_stride_sz_rq, kLogMaxRqStride),
     fixed(G::log_min_stride_sz_rq, 4),
     fixed(G::log_max_stride_sz_sq, 6),
     fixed(G::log_min_stride_sz_sq, 6),
-    fixed(G::log_max_wq_sz, 15),
+    fixed(G::log_max_wq_sz, kLogMaxWqSize),
     fixed(G::log_max_vlan_list, 12),
     fixed(G::log_max_current_mc_list, 7),
     fixed(G::log_max_current_uc_list, 7),
@@ -83,10 +83,14 @@ constexpr Row<E> kEthernet[] = {
 
 using T = FlowTableCaps;
 constexpr Row<T> kNicRx[] = {
-    fixed(T::ft_support, 1),       fixed(T::modify_root, 1),
-    fixed(T::log_max_ft_size, 22), fixed(T::max_ft_level, 64),
-    fixed(T::log_max_ft_num, 8),   fixed(T::log_max_destination, 4),
-    fixed(T::log_max_flow, 20),    fixed(T::field_support, 0xfe0ffe00),
+    fixed(T::ft_support, 1),
+    fixed(T::modify_root, 1),
+    fixed(T::log_max_ft_size, kLogMaxTableSize),
+    fixed(T::max_ft_level, kTableLevels),
+    fixed(T::log_max_ft_num, kLogMaxTables),
+    fixed(T::log_max_destination, kLogMaxDestinations),
+    fixed(T::log_max_flow, kLogMaxEntries),
+    fixed(T::field_support, 0xfe0ffe00),
 };
 
 template <class Layout, usize N>

@@ -37,7 +37,7 @@ constexpr Command kCommands[] = {
     {Opcode::create_mkey, "CREATE_MKEY", CreateMkeyIn::bytes, kOut, Phase::running, create_mkey},
     {Opcode::query_mkey, "QUERY_MKEY", kIn, QueryMkeyOut::bytes, Phase::running, query_mkey},
     {Opcode::destroy_mkey, "DESTROY_MKEY", kIn, kStatus, Phase::running, destroy_mkey},
-    {Opcode::query_special_contexts, "QUERY_SPECIAL_CONTEXTS", kIn, kOut, Phase::running,
+    {Opcode::query_special_contexts, "QUERY_SPECIAL_CONTEXTS", kIn, QuerySpecialContextsOut::bytes, Phase::running,
      query_special_contexts},
     {Opcode::create_eq, "CREATE_EQ", CreateEqIn::bytes, kOut, Phase::running, create_eq},
     {Opcode::destroy_eq, "DESTROY_EQ", kIn, kStatus, Phase::running, destroy_eq},

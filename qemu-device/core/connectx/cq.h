@@ -10,8 +10,7 @@
 
 namespace niclab::connectx {
 
-constexpr u32 kFirstCq = 1;
-constexpr u32 kMaxCqs = 1 << 16;
+constexpr u32 kFirstCq = 1, kLogMaxCqs = 13, kMaxCqs = 1 << kLogMaxCqs;
 constexpr unsigned kLogMaxCqBytes = 26;                // what QueueMemory accepts as one ring
 constexpr unsigned kLogMaxCqSize = kLogMaxCqBytes - 6; // entries
 

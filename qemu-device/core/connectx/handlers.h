@@ -78,17 +78,14 @@ NICLAB_HANDLER(create_tir);
 NICLAB_HANDLER(modify_tir);
 NICLAB_HANDLER(destroy_tir);
 NICLAB_HANDLER(query_tir);
-// steering.cc
+// steering_commands.cc
 NICLAB_HANDLER(create_flow_table);
 NICLAB_HANDLER(destroy_flow_table);
 NICLAB_HANDLER(modify_flow_table);
-NICLAB_HANDLER(query_flow_table);
 NICLAB_HANDLER(set_flow_table_root);
 NICLAB_HANDLER(create_flow_group);
 NICLAB_HANDLER(destroy_flow_group);
-NICLAB_HANDLER(query_flow_group);
 NICLAB_HANDLER(set_flow_table_entry);
-NICLAB_HANDLER(query_flow_table_entry);
 NICLAB_HANDLER(delete_flow_table_entry);
 
 #undef NICLAB_HANDLER

@@ -8,7 +8,7 @@
 namespace niclab::connectx {
 
 constexpr u32 kFirstMkey = 2; // key 0 is reserved, index 1 would make the key that ends a scatter list
-constexpr u32 kMaxMkeys = 1 << 20;
+constexpr u32 kLogMaxMkeys = 16, kMaxMkeys = 1 << kLogMaxMkeys;
 
 struct Mkey {
     u32 pd = 0;

@@ -13,7 +13,6 @@ class Device;
 
 struct ReceivePath {
     static constexpr usize kMaxFrame = 1 << 14; // beyond the largest port MTU
-    bool running = false;                       // frames that arrive from within a receive are dropped
     std::unique_ptr<u8[]> untagged;             // the frame without its tag
     ReceivePath();
 };

@@ -19,8 +19,7 @@
 
 namespace niclab::connectx {
 
-constexpr u32 kFirstRq = 1;
-constexpr u32 kMaxRqs = 1 << 16;
+constexpr u32 kFirstRq = 1, kLogMaxRqs = 12, kMaxRqs = 1 << kLogMaxRqs;
 constexpr unsigned kLogMaxRqStride = 9; // bytes of the longest scatter list
 constexpr unsigned kLogMaxRqSize = 15;  // the doorbell record counts in 16 bits
 

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "connectx/command.h"
 #include "connectx/queue_memory.h"
@@ -19,8 +18,7 @@
 
 namespace niclab::connectx {
 
-constexpr u32 kFirstSq = 1;
-constexpr u32 kMaxSqs = 1 << 16;
+constexpr u32 kFirstSq = 1, kLogMaxSqs = 12, kMaxSqs = 1 << kLogMaxSqs;
 constexpr unsigned kLogMaxWqSize = 15; // the doorbell record counts in 16 bits
 
 constexpr usize kMaxLsoBytes = usize{1} << 19; // headers and payload of one LSO WQE
@@ -30,8 +28,8 @@ struct Sq {
     QueueMemory ring;
     unsigned log_size = 0;
     u64 record = 0; // guest address of {receive counter, send counter}
-    u32 cqn = 0, pd = 0, tisn = 0;
-    bool has_tis = false;
+    u32 cqn = 0, pd = 0, user_index = 0;
+    u32 tisn = 0; // 0: none, the queue may not send frames
     bool flush_in_error = false;
     u16 consumer = 0; // next WQEBB to execute, running
     u8 context[SqContext::bytes + WqContext::bytes] = {};
@@ -40,12 +38,11 @@ struct Sq {
 // Shared by all send queues of a card, which run one after the other.
 struct SendPath {
     static constexpr usize kHeadroom = 64;     // room for an inserted tag in front of a frame
-    static constexpr usize kFetchBlocks = 256; // WQEBBs fetched at once
-    bool running = false;                      // a doorbell that arrives meanwhile waits in `waiting`
-    std::vector<u32> waiting;                  // SQ numbers
-    std::unique_ptr<u8[]> frame;               // kHeadroom + kMaxLsoBytes + headers
-    std::unique_ptr<u8[]> wqes;                // kFetchBlocks
+    static constexpr usize kFetchBlocks = 256; // WQEBBs fetched at once; a WQE has 16 at most
     SendPath();
+
+    std::unique_ptr<u8[]> frame; // kHeadroom, then headers and payload of one WQE
+    std::unique_ptr<u8[]> wqes;  // kFetchBlocks
 };
 
 // Executes everything the doorbell record shows. Also called for a queue in error: WQEs posted there are

@@ -20,12 +20,12 @@ namespace niclab::connectx {
 
 struct Packet;
 
-constexpr u32 kFirstTable = 1, kMaxTables = 1 << 8;
+constexpr u32 kFirstTable = 1, kLogMaxTables = 8, kMaxTables = 1 << kLogMaxTables;
 constexpr u32 kFirstGroup = 1, kMaxGroups = 1 << 16;
-constexpr u32 kMaxEntries = 1 << 20;
+constexpr u32 kLogMaxEntries = 20, kMaxEntries = 1 << kLogMaxEntries;
 constexpr u32 kTableLevels = 64;
 constexpr unsigned kLogMaxTableSize = 22;
-constexpr u32 kMaxDestinations = 16; // of one entry
+constexpr u32 kLogMaxDestinations = 4, kMaxDestinations = 1 << kLogMaxDestinations; // of one entry
 
 // The outer layers 2 to 4 of a frame, word by word as MatchL2L4.
 constexpr usize kMatchWords = MatchL2L4::bytes / 4;
@@ -51,7 +51,7 @@ class FlowGroup {
     const FlowEntry *find(const MatchKey &key) const;
     void insert(FlowEntry &entry);
     void remove(FlowEntry &entry);
-    // The group's words of a match value, cut by the mask.
+    // The words of a match value that the group looks at, cut by the mask.
     std::vector<u32> compress(const MatchKey &value) const;
 
     const u32 table, first, last;

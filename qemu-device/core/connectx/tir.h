@@ -13,11 +13,9 @@ namespace niclab::connectx {
 
 struct Packet;
 
-constexpr u32 kFirstRqt = 1;
-constexpr u32 kMaxRqts = 1 << 16;
-constexpr u32 kMaxRqtSize = 1 << 11;
-constexpr u32 kFirstTir = 1;
-constexpr u32 kMaxTirs = 1 << 16;
+constexpr u32 kFirstRqt = 1, kLogMaxRqts = 12, kMaxRqts = 1 << kLogMaxRqts;
+constexpr u32 kLogMaxRqtSize = 11, kMaxRqtSize = 1 << kLogMaxRqtSize;
+constexpr u32 kFirstTir = 1, kLogMaxTirs = 12, kMaxTirs = 1 << kLogMaxTirs;
 
 struct Rqt {
     std::vector<u32> rqs; // never empty

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "connectx/receive.h"
+
+#include <cstring>
+
+#include "connectx/checksum.h"
+#include "connectx/device.h"
+#include "connectx/packet.h"
+
+namespace niclab::connectx {
+namespace {
+
+// CQE l4_hdr_type: for TCP, 3 is an acknowledgement without data and 4 one with data.
+u32 l4_header_type(const Packet &packet) {
+    constexpr u16 kAck = 0x10;
+    if (packet.l4 == L4::udp) return 2;
+    if (packet.l4 != L4::tcp) return 0;
+    if (!(packet.tcp_flags & kAck)) return 1;
+    return packet.payload_at == packet.l3_end ? 3 : 4;
+}
+
+// Everything in the completion that depends on the frame alone. The fields that stand for functions the card
+// does not have (tunnel, merging, metadata) stay zero: drivers read meaning into other values.
+void describe(View<Cqe> cqe, std::span<const u8> frame, const Packet &packet) {
+    constexpr u8 kCongestionExperienced = 3;
+    ReceivedSums sums = received_sums(frame, packet);
+    cqe.set(Cqe::ecn_ce, packet.l3 != L3::none && (packet.traffic_class & 3) == kCongestionExperienced);
+    cqe.set(Cqe::check_sum, sums.datagram);
+    cqe.set(Cqe::l2_ok, 1).set(Cqe::l3_ok, sums.l3_ok).set(Cqe::l4_ok, sums.l4_ok);
+    cqe.set(Cqe::ip_frag, packet.fragment).set(Cqe::ip_ext_opts, packet.options);
+    cqe.set(Cqe::l3_hdr_type, packet.l3 == L3::ipv6 ? 1 : packet.l3 == L3::ipv4 ? 2 : 0);
+    cqe.set(Cqe::l4_hdr_type, l4_header_type(packet));
+}
+
+void report_drop(Device &device, usize bytes, Counter reason) {
+    device.counters.add(reason);
+    device.trace(CX_TRACE_FRAME_IN, bytes, 0, static_cast<u64>(reason));
+}
+
+std::span<const u8> without_tag(u8 *buffer, std::span<const u8> frame) {
+    constexpr usize kAddresses = 12;
+    std::memcpy(buffer, frame.data(), kAddresses);
+    std::memcpy(buffer + kAddresses, frame.data() + kAddresses + kVlanTagBytes,
+                frame.size() - kAddresses - kVlanTagBytes);
+    return {buffer, frame.size() - kVlanTagBytes};
+}
+
+// Drivers assume that a stripped tag was a C-VLAN tag, so only that kind is taken off.
+bool strips(const Rq &rq, const Packet &packet) {
+    return rq.vlan_strip && packet.outer_tpid == kEthertypeCvlan &&
+           packet.l3_at >= kEthernetHeaderBytes + kVlanTagBytes;
+}
+
+void deliver(Device &device, std::span<const u8> frame, const Packet &packet, const u8 *description,
+             const Verdict::To &to) {
+    const Tir *tir = device.tirs.find(to.tirn);
+    if (!tir) return report_drop(device, frame.size(), Counter::rx_drop_no_queue);
+    HashResult hash = tir_hash(*tir, frame.data(), packet);
+    u32 rqn = tir_select(device, *tir, hash.value);
+    const Rq *rq = device.rqs.find(rqn);
+    if (!rq) return report_drop(device, frame.size(), Counter::rx_drop_no_queue);
+
+    u8 raw[kCqeBytes];
+    std::memcpy(raw, description, kCqeBytes);
+    View<Cqe> cqe(raw);
+    cqe.set(Cqe::rss_hash_result, hash.value).set(Cqe::rss_hash_ip, hash.ip).set(Cqe::rss_hash_l4, hash.l4);
+    cqe.set(Cqe::qpn, to.flow_tag);
+    if (strips(*rq, packet)) {
+        cqe.set(Cqe::vlan_stripped, 1).set(Cqe::vlan_info, packet.outer_tci);
+        frame = without_tag(device.receive.untagged.get(), frame);
+    }
+    cqe.set(Cqe::byte_cnt, static_cast<u32>(frame.size()));
+    rq_receive(device, rqn, frame, raw);
+}
+
+// What the port itself refuses.
+bool port_accepts(Device &device, std::span<const u8> frame) {
+    if (!device.port.up()) {
+        report_drop(device, frame.size(), Counter::rx_drop_port_down);
+        return false;
+    }
+    if (frame.size() < kEthernetHeaderBytes) {
+        device.port.count_rx_error(RxError::undersize);
+        report_drop(device, frame.size(), Counter::rx_drop_runt);
+        return false;
+    }
+    if (frame.size() + kFcsBytes > device.port.oper_mtu()) {
+        device.port.count_rx_error(RxError::oversize);
+        report_drop(device, frame.size(), Counter::rx_drop_oversize);
+        return false;
+    }
+    return true;
+}
+
+} // namespace
+
+static_assert(ReceivePath::kMaxFrame >= Port::kMaxMtu);
+
+ReceivePath::ReceivePath() : untagged(std::make_unique<u8[]>(kMaxFrame)) {}
+
+// Unicast and multicast lists of the vport do not filter: every good frame enters the flow tables, where
+// drivers keep their own address rules.
+void receive_frame(Device &device, std::span<const u8> frame) {
+    if (!port_accepts(device, frame)) return;
+    device.counters.add(Counter::rx_frames);
+    device.counters.add(Counter::rx_bytes, frame.size());
+    device.port.count_rx(frame);
+
+    Packet packet = parse(frame);
+    Verdict verdict;
+    device.steering.classify(match_key(frame, packet), verdict);
+    if (!verdict.rooted) return report_drop(device, frame.size(), Counter::rx_drop_no_root);
+    if (verdict.count == 0) return report_drop(device, frame.size(), Counter::rx_drop_steering);
+    device.vport.count_rx(frame);
+
+    u8 description[kCqeBytes] = {};
+    View<Cqe> cqe(description);
+    describe(cqe, frame, packet);
+    cqe.set(Cqe::timestamp, device.now_ns());
+    for (u32 i = 0; i < verdict.count; ++i)
+        deliver(device, frame, packet, description, verdict.to[i]);
+}
+
+} // namespace niclab::connectx
