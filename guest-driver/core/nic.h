@@ -19,6 +19,7 @@ struct nic;
 struct nic_channel; /* one receive queue, one transmit queue and their completion vector */
 
 #define NIC_MAX_FRAGS 20       /* fragments of one transmitted packet, linear part included */
+#define NIC_MAX_HEADER 256 /* headers of an LSO packet, without a tag to be inserted */
 #define NIC_MAX_RX_FRAGS 5     /* fragments of one received packet */
 #define NIC_MAX_CHANNELS 63
 #define NIC_RSS_KEY_BYTES 40
@@ -109,8 +110,8 @@ struct nic_frag {
 	unsigned offset, bytes;
 };
 struct nic_tx_packet {
-	void *cookie;             /* comes back from nic_tx_reap() */
-	const void *header;       /* LSO: all headers, copied into the descriptor; else NULL */
+	void *cookie;             /* comes back from nic_tx_reap(); not NULL */
+	const void *header;       /* LSO: all headers, at most NIC_MAX_HEADER bytes, copied into the descriptor; else NULL */
 	unsigned header_bytes;
 	unsigned mss;             /* LSO: payload bytes per segment; else 0 */
 	unsigned segments;        /* packets on the wire, 1 without LSO */
@@ -121,7 +122,10 @@ struct nic_tx_packet {
 	unsigned frag_count;      /* payload (everything but `header`) */
 	struct nic_frag frags[NIC_MAX_FRAGS];
 };
-/* Map and queue one packet. 0, -EBUSY when the ring has no room (stop the queue), -EINVAL, or the error of a mapping. Xmit. */
+/*
+ * Map and queue one packet. 0, -EBUSY when the ring has no room (stop the queue), -EINVAL for an illegal packet, -EIO once the queue
+ * is in error, or the error of a mapping. Packets posted before stay valid: ring for them. Xmit.
+ */
 int nic_tx_post(struct nic_channel *, const struct nic_tx_packet *);
 void nic_tx_ring(struct nic_channel *);            /* tell the card about all posted packets. Xmit */
 int nic_tx_has_room(const struct nic_channel *);   /* nonzero when any legal packet fits */
@@ -140,6 +144,7 @@ unsigned nic_tx_drain(struct nic_channel *, struct nic_tx_done *, unsigned max);
 enum nic_hash { NIC_HASH_NONE, NIC_HASH_L3, NIC_HASH_L4 };
 struct nic_rx_packet {
 	unsigned bytes;
+	unsigned memory_bytes; /* held by the fragments, whether filled or not: for socket accounting */
 	unsigned frag_count;
 	struct nic_frag frags[NIC_MAX_RX_FRAGS]; /* the caller owns one reference to each page */
 	unsigned hash;

@@ -159,12 +159,13 @@ bool RxRing<Memory>::accept(const u8 *cqe, nic_rx_packet &packet) {
                                                      : reject("an error completion", static_cast<u32>(syndrome));
     }
     packet.bytes = bytes;
-    packet.frag_count = 0;
+    packet.frag_count = packet.memory_bytes = 0;
     for (u32 left = bytes; left > 0; ++packet.frag_count) {
         nic_frag &fragment = packet.frags[packet.frag_count];
         fragment.page = fragments[packet.frag_count].page;
         fragment.offset = fragments[packet.frag_count].offset;
         fragment.bytes = min(left, memory_.fragment_bytes(packet.frag_count));
+        packet.memory_bytes += memory_.fragment_bytes(packet.frag_count);
         left -= fragment.bytes;
     }
     memory_.deliver(fragments, packet.frag_count);
