@@ -194,7 +194,7 @@ struct QueryQCounterIn {
 };
 struct QueryQCounterOut {
     using F = Field<QueryQCounterOut>;
-    static constexpr u16 bytes = 0x110;
+    static constexpr u16 bytes = 0x100;
     static constexpr F rx_write_requests{0x10, 31, 0};
     static constexpr F out_of_buffer{0x30, 31, 0};
     static constexpr F rows[] = {rx_write_requests, out_of_buffer};

@@ -51,7 +51,7 @@ struct CreateMkeyIn {
     static constexpr F rows[] = {translations_octword_actual_size};
 };
 struct QueryMkeyOut {
-    static constexpr u16 bytes = 0x110;
+    static constexpr u16 bytes = 0x130;
     static constexpr u16 context = 0x10;
 };
 struct QuerySpecialContextsOut {

@@ -26,6 +26,7 @@ typedef u64 __be64;
 #define INSIDE(layout, name, structure, member, nested) \
     {offsetof(IFC(structure), member) + offsetof(IFC(nested), name), WIDTH(nested, name)},
 #define PLACE(ours, structure, member) {offsetof(IFC(structure), member), 0},
+#define SIZE(layout, structure) {0, sizeof(IFC(structure))},
 
 const struct kernel_field kernel_fields[] = {
 #include "kernel_rows.inc"

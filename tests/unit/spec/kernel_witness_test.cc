@@ -29,12 +29,14 @@ template <class Layout>
 constexpr OurField ours(const char *name, Field64<Layout> f) {
     return {name, f.dword * 8u, 64};
 }
+constexpr OurField size(const char *name, unsigned bytes) { return {name, 0, bytes * 8}; }
 constexpr OurField place(const char *name, unsigned byte) { return {name, byte * 8, 0}; }
 
 #define AS(Layout, field, structure, theirs) ours(#Layout "." #field " (" #structure ")", Layout::field),
 #define SAME(Layout, structure, name) AS(Layout, name, structure, name)
 #define INSIDE(Layout, name, structure, member, nested) AS(Layout, name, structure, name)
 #define PLACE(where, structure, member) place(#where, where),
+#define SIZE(Layout, structure) size(#Layout, Layout::bytes),
 constexpr OurField kOurs[] = {
 #include "kernel_rows.inc"
 };
