@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The device page lists what the tables hold, and nothing else.
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "connectx/command.h"
+
+#include <gtest/gtest.h>
+
+namespace niclab::connectx {
+namespace {
+
+std::string page() {
+    std::ifstream file(NICLAB_SOURCE_ROOT "/docs/connectx.md");
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::set<std::string> commands_on_page() {
+    std::string text = page();
+    usize from = text.find("Commands, one row each"), to = text.find("Registers:");
+    EXPECT_LT(from, to);
+    EXPECT_NE(to, std::string::npos);
+    std::string list = text.substr(text.find("\n\n", from), to - from);
+    std::regex name("[A-Z][A-Z0-9_]+");
+    return {std::sregex_token_iterator(list.begin(), list.end(), name), std::sregex_token_iterator()};
+}
+
+TEST(DevicePage, ListsEveryCommandOfTheTableAndNoOther) {
+    std::set<std::string> table;
+    for (unsigned opcode = 0; opcode < 0x10000; ++opcode)
+        if (const Command *row = find_command(static_cast<u16>(opcode))) table.insert(row->name);
+    EXPECT_EQ(commands_on_page(), table);
+}
+
+} // namespace
+} // namespace niclab::connectx
