@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -145,9 +146,11 @@ class Guest {
     const Port &port(Side side) const { return ports_[side == Side::a ? 0 : 1]; }
     Status load_module(const std::string &driver);
     Status adopt_interface(Side side);
+    Result<Counters> error_counters(size_t card);
 
     Vm &vm_;
     std::array<Port, 2> ports_;
+    std::map<int, Milliseconds> capture_limits_;
     size_t console_mark_ = 0;
     std::array<Counters, 2> counters_mark_;
 };

@@ -32,8 +32,9 @@ bool is_mac(const std::string &text) {
 }
 
 /// QEMU separates options by commas; a name or value with one in it would become another option.
+bool is_plain_value(const std::string &text) { return text.find_first_of(",\n") == std::string::npos; }
 bool is_plain_word(const std::string &text) {
-    return !text.empty() && text.find_first_of(", \n") == std::string::npos;
+    return !text.empty() && is_plain_value(text) && text.find(' ') == std::string::npos;
 }
 
 Status validate_nic(const NicSpec &nic, size_t index) {
@@ -44,7 +45,7 @@ Status validate_nic(const NicSpec &nic, size_t index) {
             fmt::format("card {}: '{}' is not a MAC address like 52:54:00:6e:01:00", index, nic.mac)};
     if (nic.netdev.empty()) return Error{fmt::format("card {}: no netdev to join it to", index)};
     for (const auto &[key, value] : nic.properties)
-        if (!is_plain_word(key) || !is_plain_word(value))
+        if (!is_plain_word(key) || !is_plain_value(value))
             return Error{fmt::format("card {}: '{}={}' is not a device property", index, key, value)};
     return {};
 }
