@@ -74,7 +74,7 @@ static int vlans_snapshot(struct niclab *lab, u16 **vlans)
 	return count;
 }
 
-static int filter_apply(struct niclab *lab, bool vlan_filter)
+static int filter_apply(struct niclab *lab)
 {
 	struct net_device *netdev = lab->netdev;
 	u8 (*addresses)[ETH_ALEN] = NULL;
@@ -84,7 +84,7 @@ static int filter_apply(struct niclab *lab, bool vlan_filter)
 	struct nic_filter filter = {
 		.promiscuous = !!(netdev->flags & IFF_PROMISC),
 		.all_multicast = !!(netdev->flags & IFF_ALLMULTI),
-		.vlan_filter = vlan_filter && !(netdev->flags & IFF_PROMISC),
+		.vlan_filter = lab->vlan_filter && !(netdev->flags & IFF_PROMISC),
 		.addresses = (const unsigned char (*)[6])addresses,
 		.address_count = address_count,
 		.vlans = vlans,
@@ -102,9 +102,7 @@ static int filter_apply(struct niclab *lab, bool vlan_filter)
 
 static int filter_refresh(struct niclab *lab)
 {
-	if (!lab->open)
-		return 0;
-	return filter_apply(lab, lab->netdev->features & NETIF_F_HW_VLAN_CTAG_FILTER);
+	return lab->open ? filter_apply(lab) : 0;
 }
 
 void niclab_filter_work(struct work_struct *work)
@@ -246,11 +244,7 @@ void niclab_recover_work(struct work_struct *work)
 
 static int niclab_open(struct net_device *netdev)
 {
-	struct niclab *lab = niclab_of(netdev);
-
-	lab->params.vlan_strip = !!(netdev->features & NETIF_F_HW_VLAN_CTAG_RX);
-	lab->params.mtu = netdev->mtu;
-	return lab_open(lab);
+	return lab_open(niclab_of(netdev));
 }
 
 static int niclab_stop(struct net_device *netdev)
@@ -279,7 +273,7 @@ static void niclab_get_stats64(struct net_device *netdev, struct rtnl_link_stats
 		stats->rx_bytes += queue.rx_bytes;
 		stats->rx_errors += queue.rx_errors;
 		stats->rx_dropped += READ_ONCE(lab->channels[i].rx_dropped);
-		stats->tx_packets += queue.tx_packets;
+		stats->tx_packets += queue.tx_segments;
 		stats->tx_bytes += queue.tx_bytes;
 		stats->tx_errors += queue.tx_errors;
 		stats->tx_dropped += READ_ONCE(lab->channels[i].tx_dropped);
@@ -345,23 +339,26 @@ static int niclab_vlan_kill(struct net_device *netdev, __be16 protocol, u16 vid)
 	return filter_refresh(lab);
 }
 
+/* What is asked for is remembered here: netdev->features still says the old when the stack takes its VLANs back. */
 static int niclab_set_features(struct net_device *netdev, netdev_features_t features)
 {
 	struct niclab *lab = niclab_of(netdev);
-	netdev_features_t changed = netdev->features ^ features;
 	int strip = !!(features & NETIF_F_HW_VLAN_CTAG_RX);
+	bool filter = features & NETIF_F_HW_VLAN_CTAG_FILTER;
 	int error = 0;
 
-	if (!lab->open)
-		return 0;
-	if (changed & NETIF_F_HW_VLAN_CTAG_RX) {
-		error = nic_set_vlan_strip(lab->nic, strip);
+	if (strip != lab->params.vlan_strip) {
+		error = lab->open ? nic_set_vlan_strip(lab->nic, strip) : 0;
 		if (error)
 			return error;
 		lab->params.vlan_strip = strip;
 	}
-	if (changed & NETIF_F_HW_VLAN_CTAG_FILTER)
-		error = filter_apply(lab, features & NETIF_F_HW_VLAN_CTAG_FILTER);
+	if (filter != lab->vlan_filter) {
+		lab->vlan_filter = filter;
+		error = filter_refresh(lab);
+		if (error)
+			lab->vlan_filter = !filter;
+	}
 	return error;
 }
 
@@ -397,8 +394,10 @@ static void params_default(struct niclab *lab)
 		.tx_entries = NICLAB_DEFAULT_RING,
 		.rx_entries = NICLAB_DEFAULT_RING,
 		.mtu = ETH_DATA_LEN,
+		.vlan_strip = 1,
 		.rx_map = niclab_rx_map,
 	};
+	lab->vlan_filter = true;
 	netdev_rss_key_fill(lab->params.rss_key, sizeof(lab->params.rss_key));
 }
 

@@ -67,6 +67,7 @@ struct niclab {
 	/* Under RTNL. */
 	struct nic_params params; /* those of the next open, and of this one while open */
 	bool open;
+	bool vlan_filter;
 	struct nic_link link;
 	DECLARE_BITMAP(vlans, VLAN_N_VID);
 
