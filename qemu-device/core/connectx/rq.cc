@@ -209,8 +209,9 @@ Reply create_rq(Device &device, const Request &request, const Response &response
     auto wq = request.view<WqContext>(CreateQueueIn::wq);
     unsigned log_stride = wq.get(WqContext::log_wq_stride), log_size = wq.get(WqContext::log_wq_sz);
     if (Reply reply = check_new(request, log_stride, log_size); reply.status != Status::ok) return reply;
+    // Domain 0 owns no key: the stock driver gives it to the queue that never gets a buffer.
     Pd *pd = device.pds.find(wq.get(WqContext::pd));
-    if (!pd) return fail(Status::bad_resource, kSynPd);
+    if (!pd && wq.get(WqContext::pd) != 0) return fail(Status::bad_resource, kSynPd);
     Cq *cq = device.cqs.find(context.get(RqContext::cqn));
     if (!cq) return fail(Status::bad_resource, kSynCq);
     auto ring =
@@ -236,7 +237,7 @@ Reply create_rq(Device &device, const Request &request, const Response &response
         device.rqs.remove(number);
         return fail(Status::bad_resource, kSynCounter);
     }
-    ++pd->users;
+    if (pd) ++pd->users;
     ++cq->users;
     response.view<ObjectOut>().set(ObjectOut::number, number);
     return kOk;
@@ -288,7 +289,7 @@ Reply destroy_rq(Device &device, const Request &request, const Response &) {
     if (!rq) return fail(Status::bad_resource, kSynNumber);
     if (rq->users) return fail(Status::bad_resource_state, kSynUsed);
     change_counter_set(device, *rq, 0);
-    --device.pds.find(rq->pd)->users;
+    if (Pd *pd = device.pds.find(rq->pd)) --pd->users;
     --device.cqs.find(rq->cqn)->users;
     device.rqs.remove(number);
     return kOk;
