@@ -16,7 +16,9 @@ inline void operator delete(void *, niclab::driver::Place) noexcept {}
 namespace niclab::driver {
 
 inline void copy_bytes(void *to, const void *from, usize bytes) { __builtin_memcpy(to, from, bytes); }
-inline void clear_bytes(void *at, usize bytes) { __builtin_memset(at, 0, bytes); }
+inline void clear_bytes(void *at, usize bytes) {
+    if (bytes) __builtin_memset(at, 0, bytes); // memset of nothing may still not take a null pointer
+}
 
 struct ConstBytes {
     const u8 *data;

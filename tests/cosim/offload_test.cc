@@ -270,7 +270,7 @@ TEST_F(CosimOffload, StatisticsSurviveCloseAndOpen) {
 TEST_F(CosimOffload, DropsForWantOfBuffersAreReported) {
     bring_up();
     for (unsigned i = 0; i < 100; ++i) ASSERT_EQ(a_->send(ethernet(mac_of(*b_), kLocalExperimental, pattern(60, i))), 0);
-    a_->ring();
+    a_->kick();
     settle();
     struct nic_port_stats port;
     ASSERT_EQ(nic_get_port_stats(b_->driver, &port), 0);

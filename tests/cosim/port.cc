@@ -339,7 +339,7 @@ void CosimTest::settle() {
 
 void CosimTest::transfer(Port &from, const Bytes &frame, const SendOptions &options) {
     ASSERT_EQ(from.send(frame, options), 0);
-    from.ring(options.queue);
+    from.kick(options.queue);
     settle();
 }
 

@@ -48,7 +48,7 @@ class Port : public plat {
     int filter(const std::function<void(nic_filter &)> &change = {});
     void close();
     int send(const Bytes &frame, const SendOptions &options = {});
-    void ring(unsigned queue = 0) { nic_tx_ring(channel(queue)); }
+    void kick(unsigned queue = 0) { nic_tx_ring(channel(queue)); }
     // Interrupts, polls and deferred work until nothing moves.
     void settle();
     // One round of polling of a channel. True when something was done.

@@ -50,7 +50,7 @@ TEST_F(CosimTraffic, RingsWrapManyTimes) {
             std::vector<usize> pieces(sent % 3 == 0 ? 0 : sent % 3 == 1 ? 5 : 17, 20);
             ASSERT_EQ(a_->send(plain(*b_, 600, sent), {.pieces = pieces}), 0);
         }
-        a_->ring();
+        a_->kick();
         settle();
         ASSERT_EQ(b_->received.size(), sent);
         ASSERT_EQ(b_->received.back().frame, plain(*b_, 600, sent - 1));
@@ -63,8 +63,8 @@ TEST_F(CosimTraffic, OneDoorbellServesABurst) {
     bring_up();
     for (unsigned i = 0; i < 32; ++i) ASSERT_EQ(a_->send(plain(*b_, 60, i)), 0);
     u64 before = a_->counter("doorbells_send");
-    a_->ring();
-    a_->ring(); // nothing new: no doorbell
+    a_->kick();
+    a_->kick(); // nothing new: no doorbell
     EXPECT_EQ(a_->counter("doorbells_send"), before + 1);
     settle();
     EXPECT_EQ(b_->received.size(), 32u);
@@ -79,7 +79,7 @@ TEST_F(CosimTraffic, AFullRingSaysBusyAndGoesOnAfterCompletions) {
     EXPECT_EQ(posted, 128u);
     EXPECT_FALSE(nic_tx_has_room(a_->channel(0)));
     EXPECT_EQ(a_->stats().tx_busy, 1u);
-    a_->ring();
+    a_->kick();
     a_->settle();
     EXPECT_TRUE(nic_tx_has_room(a_->channel(0)));
     EXPECT_EQ(a_->completed, posted);
@@ -93,7 +93,7 @@ TEST_F(CosimTraffic, StarvedReceiverRecoversWhenMemoryComesBack) {
     bring_up();
     unsigned sent = 0;
     for (; sent < 64; ++sent) ASSERT_EQ(a_->send(plain(*b_, 100, sent)), 0);
-    a_->ring();
+    a_->kick();
     a_->settle();
     b_->run();
     Ledger &l = ledger();
