@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "niclab/lifeline.h"
 #include "niclab/paths.h"
+#include "niclab/process.h"
 #include "niclab/progress.h"
 #include "niclab/vm.h"
 
@@ -72,9 +72,10 @@ AccelVerdict boot_with_kvm(const std::string &qemu) {
 std::string accel_key(const std::string &qemu) {
     utsname host{};
     uname(&host);
-    struct stat file {};
-    stat(qemu.c_str(), &file);
-    return fmt::format("{} | {} | {} {} {}", cpu_model(), host.release, qemu, file.st_size, file.st_mtime);
+    // QEMU's version, not its file: a change in our card does not change what KVM can do.
+    auto version = run_process({qemu, "--version"});
+    std::string line = version.ok() ? version->out.substr(0, version->out.find('\n')) : qemu;
+    return fmt::format("{} | {} | {}", cpu_model(), host.release, line);
 }
 
 std::optional<AccelVerdict> known_accel(const std::string &qemu) {

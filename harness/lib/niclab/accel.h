@@ -22,7 +22,7 @@ std::optional<AccelVerdict> known_accel(const std::string &qemu);
 AccelVerdict probe_accel(const std::string &qemu);
 Accel choose_accel(const std::string &qemu);
 
-/// CPU model, running kernel and QEMU file, as the cache's key.
+/// CPU model, running kernel and QEMU version, as the cache's key.
 std::string accel_key(const std::string &qemu);
 
 } // namespace niclab

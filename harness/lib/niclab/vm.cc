@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <regex>
 #include <thread>
 
 #include <fmt/format.h>
@@ -42,7 +43,13 @@ std::string last_line(const fs::path &path) {
     return last;
 }
 
-/// Pulls `text` apart at the first "name" that QEMU said it does not know.
+/// QEMU's own words out of libvirt's message, without the time stamp.
+std::string qemu_words(const std::string &message) {
+    static const std::regex around("^internal error: [^:]*monitor: |^[0-9T:.-]+Z [^ ]*: (error: )?");
+    std::string words = std::regex_replace(message.substr(0, message.find('\n')), around, "");
+    return std::regex_replace(words, around, "");
+}
+
 std::string explain_start_failure(const std::string &message, const VmSpec &spec) {
     for (const NicSpec &nic : spec.nics)
         if (message.find(fmt::format("'{}' is not a valid device model name", nic.model)) !=
@@ -50,7 +57,7 @@ std::string explain_start_failure(const std::string &message, const VmSpec &spec
             return fmt::format(
                 "the QEMU at {} has no '{}' card in it; the one that has is built by qemu-device/build/build",
                 spec.qemu, nic.model);
-    return "QEMU does not start: " + message.substr(0, message.find_last_not_of("\n ") + 1);
+    return "QEMU does not start: " + qemu_words(message);
 }
 
 } // namespace

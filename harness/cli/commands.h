@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The verbs of the niclab command. Each gives the exit status of the process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "niclab/result.h"
+
+namespace niclab::cli {
+
+struct UpOptions {
+    std::string kernel = "6.1";
+    unsigned cpus = 2;
+    unsigned memory_mib = 1024;
+    std::string driver = "mlx5_core"; ///< or "niclab" or "none"
+    bool caching_mode = false;
+    std::vector<std::string> command; ///< empty: a shell on the console
+};
+int up(const UpOptions &options);
+
+struct DemoOptions {
+    std::string kernel = "6.1";
+};
+int demo(const DemoOptions &options);
+
+int doctor();
+
+/// Prints the sentence; 128 + signal number when a signal is why, else 1.
+int failure(const std::string &why);
+
+} // namespace niclab::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+#include "commands.h"
+#include "niclab/lifeline.h"
+#include "niclab/progress.h"
+
+namespace niclab::cli {
+namespace {
+
+constexpr int kUsageStatus = 2;
+
+/// "--exec" takes all that follows it, options of the command included, so it is cut off before CLI11 looks.
+std::vector<std::string> split_command(std::vector<std::string> &words) {
+    auto mark = std::find(words.begin(), words.end(), "--exec");
+    if (mark == words.end()) return {};
+    std::vector<std::string> command(std::next(mark), words.end());
+    words.erase(command.empty() ? words.end() : mark, words.end());
+    return command;
+}
+
+void add_kernel(CLI::App *verb, std::string &kernel) {
+    verb->add_option("--kernel", kernel, "Debian kernel of the guest")
+        ->check(CLI::IsMember({"6.1", "6.12"}))
+        ->capture_default_str();
+}
+
+void add_up(CLI::App &app, UpOptions &options, std::string &caching_mode) {
+    CLI::App *verb =
+        app.add_subcommand("up", "Boot the VM with two joined ConnectX ports and give a shell in it");
+    add_kernel(verb, options.kernel);
+    verb->add_option("--cpus", options.cpus, "Number of CPUs")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    verb->add_option("--memory", options.memory_mib, "Memory in MiB")
+        ->check(CLI::Range(256, 1 << 20))
+        ->capture_default_str();
+    verb->add_option("--driver", options.driver, "Driver to bind both ports to")
+        ->check(CLI::IsMember({"none", "mlx5_core", "niclab"}))
+        ->capture_default_str();
+    verb->add_option("--caching-mode", caching_mode, "Caching mode of the vIOMMU")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str();
+    verb->add_option("--exec", options.command,
+                     "Run this command (all that follows) instead of a shell, and end with its status")
+        ->type_name("COMMAND ...");
+}
+
+/// Of the verb that was chosen, or of the whole command.
+std::string help_of(const CLI::App &app) {
+    auto chosen = app.get_subcommands();
+    return chosen.empty() ? app.help() : chosen.front()->help(app.get_name());
+}
+
+int usage_error(const CLI::App &app, const std::string &why) {
+    std::fprintf(stderr, "niclab: %s\n\n%s", why.substr(0, why.find('\n')).c_str(), help_of(app).c_str());
+    return kUsageStatus;
+}
+
+int run(std::vector<std::string> words) {
+    CLI::App app("niclab: a network card under QEMU, its driver, and the lab that proves both", "niclab");
+    app.require_subcommand(1);
+    UpOptions up_options;
+    DemoOptions demo_options;
+    std::string caching_mode = "off";
+    add_up(app, up_options, caching_mode);
+    CLI::App *demo_verb =
+        app.add_subcommand("demo", "Show the card under the stock driver and under ours, in one VM");
+    add_kernel(demo_verb, demo_options.kernel);
+    CLI::App *doctor_verb = app.add_subcommand("doctor", "Say what this machine can do, and what is missing");
+
+    std::vector<std::string> command = split_command(words);
+    std::reverse(words.begin(), words.end()); // CLI11 takes them from the back
+    try {
+        app.parse(words);
+    } catch (const CLI::CallForHelp &) {
+        std::fputs(help_of(app).c_str(), stdout);
+        return 0;
+    } catch (const CLI::ParseError &error) {
+        return usage_error(app, error.what());
+    }
+    if (doctor_verb->parsed()) return doctor();
+    if (demo_verb->parsed())
+        return command.empty() ? demo(demo_options) : usage_error(app, "demo runs no command");
+    up_options.caching_mode = caching_mode == "on";
+    up_options.command = command;
+    return up(up_options);
+}
+
+} // namespace
+
+int failure(const std::string &why) {
+    std::fprintf(stderr, "niclab: %s\n", why.c_str());
+    return Lifeline::interrupted() ? 128 + Lifeline::interrupted() : 1;
+}
+
+} // namespace niclab::cli
+
+int main(int argc, char **argv) { return niclab::cli::run({argv + 1, argv + argc}); }
