@@ -113,6 +113,7 @@ struct PpcntRow {
     u64 (*value)(const Port &port, unsigned prio);
     bool narrow = false; // 32 bits
 };
+static_assert(Ppcnt::prio_tc.mask() < Port::kPriorities);
 constexpr PpcntRow kPpcnt[] = {
     {Ppcnt::kIeee8023, 0x00, [](const Port &p, unsigned) { return p.tx().frames; }},
     {Ppcnt::kIeee8023, 0x08, [](const Port &p, unsigned) { return p.rx().frames; }},
@@ -173,8 +174,7 @@ Reply read_ppcnt(Device &device, In in, Out out) {
     bool known = std::any_of(std::begin(kPpcnt), std::end(kPpcnt),
                              [&](const PpcntRow &r) { return r.group == group; });
     if (!known) return fail(Status::bad_parameter, kSynGroup);
-    if (prio >= Port::kPriorities || (prio != 0 && group != Ppcnt::kPerPriority))
-        return fail(Status::bad_parameter, kSynValue);
+    if (prio != 0 && group != Ppcnt::kPerPriority) return fail(Status::bad_parameter, kSynValue);
     View<Ppcnt>(out.data()).set(Ppcnt::local_port, kPort).set(Ppcnt::grp, group).set(Ppcnt::prio_tc, prio);
     for (const PpcntRow &row : kPpcnt) {
         if (row.group != group) continue;
@@ -223,7 +223,10 @@ Reply access_register(Device &device, const Request &request, const Response &re
     auto id = static_cast<RegisterId>(request.view<AccessRegisterIn>().get(AccessRegisterIn::register_id));
     auto row = std::find_if(std::begin(kRegisters), std::end(kRegisters),
                             [&](const Register &r) { return r.id == id; });
-    if (row == std::end(kRegisters)) return fail(Status::bad_parameter, kSynUnknown);
+    if (row == std::end(kRegisters)) {
+        device.guest_error("unknown register", static_cast<u64>(id));
+        return fail(Status::bad_parameter, kSynUnknown);
+    }
     if (!request.has(AccessRegisterIn::image, row->bytes))
         return fail(Status::bad_input_length, kSynInputLength);
     if (response.bytes.size() < usize{AccessRegisterIn::image} + row->bytes)
