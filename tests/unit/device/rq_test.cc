@@ -304,6 +304,22 @@ TEST_F(RqTest, CounterSetAndStrippingChangeWhileReady) {
     EXPECT_EQ(out.get(RqContext::counter_set_id, QueryQueueOut::context), other);
 }
 
+// The stock driver makes one such queue and points everything that nobody wants at it.
+TEST_F(RqTest, QueueWithoutDomainDropsSilentlyAndCanUseNoKey) {
+    Queue rq;
+    rq.number =
+        card_.driver.must(card_.rq_input(rq, 0, 4, cq_.number).set(WqContext::pd, 0, CreateQueueIn::wq))
+            .number();
+    ASSERT_TRUE(card_.modify_rq(rq, QueueState::reset, QueueState::ready).ok());
+    card_.catch_all(card_.create_tir(rq.number));
+    card_.host.frame_in(plain(60));
+    EXPECT_EQ(card_.out_of_buffer(), 1u);
+    EXPECT_FALSE(card_.poll(cq_));
+    card_.post_buffer(rq);
+    card_.host.frame_in(plain(60));
+    EXPECT_EQ(card_.poll(cq_).value().syndrome(), CqeSyndrome::local_protection);
+}
+
 TEST_F(RqTest, CreationRefusesWhatItCannotDo) {
     struct {
         const char *what;
