@@ -8,7 +8,7 @@ namespace niclab {
 
 enum class RegisterOp : u16 { write = 0, read = 1 };
 enum class RegisterId : u16 {
-    pmtu = 0x5003, ptys = 0x5004, paos = 0x5006, ppcnt = 0x5008, host_endianness = 0x7004,
+    pmtu = 0x5003, ptys = 0x5004, paos = 0x5006, pfcc = 0x5007, ppcnt = 0x5008, host_endianness = 0x7004,
 };
 struct AccessRegisterIn {
     using F = Field<AccessRegisterIn>;
@@ -56,6 +56,16 @@ struct Ptys {
                                  eth_proto_capability, ext_eth_proto_admin, eth_proto_admin, ext_eth_proto_oper,
                                  eth_proto_oper, connector_type};
 };
+struct Pfcc { // pause frames, global and per priority
+    using F = Field<Pfcc>;
+    static constexpr u16 bytes = 0x20;
+    static constexpr F local_port{0x00, 23, 16};
+    static constexpr F pptx{0x08, 31, 31};
+    static constexpr F pfctx{0x08, 23, 16};
+    static constexpr F pprx{0x0c, 31, 31};
+    static constexpr F pfcrx{0x0c, 23, 16};
+    static constexpr F rows[] = {local_port, pptx, pfctx, pprx, pfcrx};
+};
 struct Ppcnt {
     using F = Field<Ppcnt>;
     static constexpr u16 bytes = 0x100;
@@ -73,6 +83,6 @@ struct HostEndianness {
     static constexpr u8 kLittle = 0x00, kBig = 0x80; // byte 0
 };
 static_assert(disjoint(AccessRegisterIn::rows) && disjoint(Pmtu::rows) && disjoint(Paos::rows) && disjoint(Ptys::rows) &&
-              disjoint(Ppcnt::rows));
+              disjoint(Pfcc::rows) && disjoint(Ppcnt::rows));
 
 } // namespace niclab

@@ -24,7 +24,6 @@ bool wrong_port(In in) {
 }
 
 // ---- PMTU
-// ---------------------------------------------------------------------------------------------------------
 Reply read_pmtu(Device &device, In in, Out out) {
     if (wrong_port<Pmtu>(in)) return fail(Status::bad_parameter, kSynPort);
     View<Pmtu>(out.data())
@@ -42,7 +41,6 @@ Reply write_pmtu(Device &device, In in, Out out) {
 }
 
 // ---- PTYS
-// ---------------------------------------------------------------------------------------------------------
 // The port has one speed, over a copper cable: its bit of eth_proto_*.
 struct Speed {
     unsigned mbps;
@@ -82,7 +80,6 @@ Reply write_ptys(Device &device, In in, Out out) {
 }
 
 // ---- PAOS
-// ---------------------------------------------------------------------------------------------------------
 Reply read_paos(Device &device, In in, Out out) {
     if (wrong_port<Paos>(in)) return fail(Status::bad_parameter, kSynPort);
     auto state = [](bool up) { return static_cast<u32>(up ? PortState::up : PortState::down); };
@@ -103,8 +100,21 @@ Reply write_paos(Device &device, In in, Out out) {
     return read_paos(device, in, out);
 }
 
+// ---- PFCC
+// The port neither sends nor obeys pause frames, and says so; only that may be set.
+Reply read_pfcc(Device &, In in, Out out) {
+    if (wrong_port<Pfcc>(in)) return fail(Status::bad_parameter, kSynPort);
+    View<Pfcc>(out.data()).set(Pfcc::local_port, kPort);
+    return kOk;
+}
+Reply write_pfcc(Device &device, In in, Out out) {
+    ConstView<Pfcc> image(in.data());
+    if (image.get(Pfcc::pptx) || image.get(Pfcc::pprx) || image.get(Pfcc::pfctx) || image.get(Pfcc::pfcrx))
+        return fail(Status::bad_parameter, kSynValue);
+    return read_pfcc(device, in, out);
+}
+
 // ---- PPCNT
-// --------------------------------------------------------------------------------------------------------
 // Offsets inside the counter set; counters of a group that no row names stay zero because nothing in the
 // model raises them.
 struct PpcntRow {
@@ -188,8 +198,7 @@ Reply read_ppcnt(Device &device, In in, Out out) {
 }
 
 // ---- HOST_ENDIANNESS
-// ---------------------------------------------------------------------------------------------- Tells the
-// byte order of atomic operands; there are none, so the card only remembers it.
+// Tells the byte order of atomic operands; there are none, so the card only remembers it.
 Reply read_host_endianness(Device &device, In, Out out) {
     out[0] = device.hca.big_endian_host ? HostEndianness::kBig : HostEndianness::kLittle;
     return kOk;
@@ -211,6 +220,7 @@ constexpr Register kRegisters[] = {
     {RegisterId::pmtu, Pmtu::bytes, read_pmtu, write_pmtu},
     {RegisterId::ptys, Ptys::bytes, read_ptys, write_ptys},
     {RegisterId::paos, Paos::bytes, read_paos, write_paos},
+    {RegisterId::pfcc, Pfcc::bytes, read_pfcc, write_pfcc},
     {RegisterId::ppcnt, Ppcnt::bytes, read_ppcnt, nullptr},
     {RegisterId::host_endianness, HostEndianness::bytes, read_host_endianness, write_host_endianness},
 };
