@@ -99,7 +99,8 @@ static void niclab_get_strings(struct net_device *netdev, u32 set, u8 *names)
 			ethtool_sprintf(&names, "ch%u_%s", channel, queue_counters[i].name);
 }
 
-static void niclab_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *request, u64 *values)
+static void niclab_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *request,
+				     u64 *values)
 {
 	struct niclab *lab = niclab_of(netdev);
 	u64 *own = values + ARRAY_SIZE(queue_counters) + ARRAY_SIZE(port_counters);
@@ -122,7 +123,8 @@ static void niclab_get_ethtool_stats(struct net_device *netdev, struct ethtool_s
 }
 
 static void niclab_get_ringparam(struct net_device *netdev, struct ethtool_ringparam *ring,
-				 struct kernel_ethtool_ringparam *kernel_ring, struct netlink_ext_ack *extack)
+				 struct kernel_ethtool_ringparam *kernel_ring,
+				 struct netlink_ext_ack *extack)
 {
 	const struct niclab *lab = niclab_of(netdev);
 
@@ -133,7 +135,8 @@ static void niclab_get_ringparam(struct net_device *netdev, struct ethtool_ringp
 }
 
 static int niclab_set_ringparam(struct net_device *netdev, struct ethtool_ringparam *ring,
-				struct kernel_ethtool_ringparam *kernel_ring, struct netlink_ext_ack *extack)
+				struct kernel_ethtool_ringparam *kernel_ring,
+				struct netlink_ext_ack *extack)
 {
 	struct niclab *lab = niclab_of(netdev);
 	struct nic_params params = lab->params;
@@ -141,7 +144,7 @@ static int niclab_set_ringparam(struct net_device *netdev, struct ethtool_ringpa
 	if (ring->rx_mini_pending || ring->rx_jumbo_pending)
 		return -EINVAL;
 	if (ring->rx_pending < NIC_MIN_RING || ring->tx_pending < NIC_MIN_RING) {
-		NL_SET_ERR_MSG_MOD(extack, "a ring has at least " __stringify(NIC_MIN_RING) " entries");
+		NL_SET_ERR_MSG_MOD(extack, "the shortest ring is " __stringify(NIC_MIN_RING));
 		return -EINVAL;
 	}
 	params.rx_entries = roundup_pow_of_two(ring->rx_pending);
@@ -168,7 +171,8 @@ static int niclab_set_channels(struct net_device *netdev, struct ethtool_channel
 	return niclab_reconfigure(lab, &params);
 }
 
-static int niclab_get_link_ksettings(struct net_device *netdev, struct ethtool_link_ksettings *settings)
+static int niclab_get_link_ksettings(struct net_device *netdev,
+				     struct ethtool_link_ksettings *settings)
 {
 	const struct niclab *lab = niclab_of(netdev);
 	bool up = netif_carrier_ok(netdev);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The network device: open and close, settings, filters, link. Everything here that sleeps runs under RTNL. */
+/* The network device: open and close, settings, link. All that sleeps here runs under RTNL. */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
@@ -7,9 +7,10 @@
 
 #include "kernel/niclab.h"
 
-#define NICLAB_CSUM_FEATURES (NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM | NETIF_F_TSO | NETIF_F_TSO6)
-#define NICLAB_FEATURES                                                                                    \
-	(NICLAB_CSUM_FEATURES | NETIF_F_RXCSUM | NETIF_F_RXHASH | NETIF_F_HW_VLAN_CTAG_TX |                \
+#define NICLAB_TX_FEATURES \
+	(NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_IPV6_CSUM | NETIF_F_TSO | NETIF_F_TSO6)
+#define NICLAB_FEATURES                                                                   \
+	(NICLAB_TX_FEATURES | NETIF_F_RXCSUM | NETIF_F_RXHASH | NETIF_F_HW_VLAN_CTAG_TX | \
 	 NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_CTAG_FILTER)
 
 static int channel_poll(struct napi_struct *napi, int budget)
@@ -25,96 +26,6 @@ static int channel_poll(struct napi_struct *napi, int budget)
 		nic_tx_arm(channel->queues);
 	}
 	return received;
-}
-
-/* A copy of the addresses of one list, appended to those in `at`. */
-static u8 (*copy_addresses(u8 (*at)[ETH_ALEN], const struct netdev_hw_addr_list *list))[ETH_ALEN]
-{
-	struct netdev_hw_addr *address;
-
-	netdev_hw_addr_list_for_each(address, list)
-		ether_addr_copy(*at++, address->addr);
-	return at;
-}
-
-/* The device's address lists change under a spinlock, the card is told by commands that sleep: work on a copy. */
-static int addresses_snapshot(struct net_device *netdev, u8 (**addresses)[ETH_ALEN])
-{
-	u8 (*copy)[ETH_ALEN], (*end)[ETH_ALEN];
-	int room, count;
-
-	for (;;) {
-		room = READ_ONCE(netdev->uc.count) + READ_ONCE(netdev->mc.count);
-		copy = kvcalloc(room + 1, ETH_ALEN, GFP_KERNEL);
-		if (!copy)
-			return -ENOMEM;
-		netif_addr_lock_bh(netdev);
-		count = netdev_uc_count(netdev) + netdev_mc_count(netdev);
-		if (count <= room)
-			break;
-		netif_addr_unlock_bh(netdev);
-		kvfree(copy);
-	}
-	end = copy_addresses(copy_addresses(copy, &netdev->uc), &netdev->mc);
-	netif_addr_unlock_bh(netdev);
-	*addresses = copy;
-	return end - copy;
-}
-
-static int vlans_snapshot(struct niclab *lab, u16 **vlans)
-{
-	unsigned int vid, count = 0;
-	u16 *copy = kvcalloc(bitmap_weight(lab->vlans, VLAN_N_VID) + 1, sizeof(*copy), GFP_KERNEL);
-
-	if (!copy)
-		return -ENOMEM;
-	for_each_set_bit(vid, lab->vlans, VLAN_N_VID)
-		copy[count++] = vid;
-	*vlans = copy;
-	return count;
-}
-
-static int filter_apply(struct niclab *lab)
-{
-	struct net_device *netdev = lab->netdev;
-	u8 (*addresses)[ETH_ALEN] = NULL;
-	u16 *vlans = NULL;
-	int address_count = addresses_snapshot(netdev, &addresses);
-	int vlan_count = vlans_snapshot(lab, &vlans);
-	struct nic_filter filter = {
-		.promiscuous = !!(netdev->flags & IFF_PROMISC),
-		.all_multicast = !!(netdev->flags & IFF_ALLMULTI),
-		.vlan_filter = lab->vlan_filter && !(netdev->flags & IFF_PROMISC),
-		.addresses = (const unsigned char (*)[6])addresses,
-		.address_count = address_count,
-		.vlans = vlans,
-		.vlan_count = vlan_count,
-	};
-	int error = -ENOMEM;
-
-	ether_addr_copy(filter.mac, netdev->dev_addr);
-	if (address_count >= 0 && vlan_count >= 0)
-		error = nic_set_filter(lab->nic, &filter);
-	kvfree(vlans);
-	kvfree(addresses);
-	return error;
-}
-
-static int filter_refresh(struct niclab *lab)
-{
-	return lab->open ? filter_apply(lab) : 0;
-}
-
-void niclab_filter_work(struct work_struct *work)
-{
-	struct niclab *lab = container_of(work, struct niclab, filter_work);
-	int error;
-
-	rtnl_lock();
-	error = filter_refresh(lab);
-	rtnl_unlock();
-	if (error)
-		netdev_err(lab->netdev, "the receive filter could not be set: error %d\n", error);
 }
 
 static void link_refresh(struct niclab *lab)
@@ -187,7 +98,8 @@ static void lab_close(struct niclab *lab)
 
 static int lab_open(struct niclab *lab)
 {
-	int error = netif_set_real_num_queues(lab->netdev, lab->params.channels, lab->params.channels);
+	unsigned int channels = lab->params.channels;
+	int error = netif_set_real_num_queues(lab->netdev, channels, channels);
 
 	if (error)
 		return error;
@@ -196,7 +108,7 @@ static int lab_open(struct niclab *lab)
 		return error;
 	queues_start(lab);
 	lab->open = true;
-	error = filter_refresh(lab);
+	error = niclab_filter_refresh(lab);
 	if (error) {
 		lab_close(lab);
 		return error;
@@ -205,7 +117,10 @@ static int lab_open(struct niclab *lab)
 	return 0;
 }
 
-/* Opens again with other settings, or with the old ones if the card refuses. A closed device just keeps them. */
+/*
+ * Opens again with other settings, or with the old ones if the card refuses. A closed device just
+ * keeps them.
+ */
 int niclab_reconfigure(struct niclab *lab, const struct nic_params *params)
 {
 	struct nic_params before = lab->params;
@@ -304,42 +219,16 @@ static int niclab_set_mac_address(struct net_device *netdev, void *address)
 		return -EADDRNOTAVAIL;
 	ether_addr_copy(before, netdev->dev_addr);
 	eth_hw_addr_set(netdev, wanted->sa_data);
-	error = filter_refresh(lab);
+	error = niclab_filter_refresh(lab);
 	if (error)
 		eth_hw_addr_set(netdev, before);
 	return error;
 }
 
-/* Called under a spinlock. */
-static void niclab_set_rx_mode(struct net_device *netdev)
-{
-	struct niclab *lab = niclab_of(netdev);
-
-	niclab_schedule(lab, &lab->filter_work);
-}
-
-static int niclab_vlan_add(struct net_device *netdev, __be16 protocol, u16 vid)
-{
-	struct niclab *lab = niclab_of(netdev);
-	int error;
-
-	if (test_and_set_bit(vid, lab->vlans))
-		return 0;
-	error = filter_refresh(lab);
-	if (error)
-		clear_bit(vid, lab->vlans);
-	return error;
-}
-
-static int niclab_vlan_kill(struct net_device *netdev, __be16 protocol, u16 vid)
-{
-	struct niclab *lab = niclab_of(netdev);
-
-	clear_bit(vid, lab->vlans);
-	return filter_refresh(lab);
-}
-
-/* What is asked for is remembered here: netdev->features still says the old when the stack takes its VLANs back. */
+/*
+ * What is asked for is remembered here: netdev->features still says the old when the stack takes
+ * its VLANs back.
+ */
 static int niclab_set_features(struct net_device *netdev, netdev_features_t features)
 {
 	struct niclab *lab = niclab_of(netdev);
@@ -355,7 +244,7 @@ static int niclab_set_features(struct net_device *netdev, netdev_features_t feat
 	}
 	if (filter != lab->vlan_filter) {
 		lab->vlan_filter = filter;
-		error = filter_refresh(lab);
+		error = niclab_filter_refresh(lab);
 		if (error)
 			lab->vlan_filter = !filter;
 	}
@@ -413,7 +302,7 @@ static void netdev_setup(struct niclab *lab)
 	netdev->max_mtu = lab->info.max_mtu;
 	netdev->hw_features = NICLAB_FEATURES;
 	netdev->features = NICLAB_FEATURES | NETIF_F_HIGHDMA;
-	netdev->vlan_features = NICLAB_CSUM_FEATURES | NETIF_F_HIGHDMA;
+	netdev->vlan_features = NICLAB_TX_FEATURES | NETIF_F_HIGHDMA;
 	netdev->priv_flags |= IFF_UNICAST_FLT;
 	netif_set_tso_max_size(netdev, lab->info.max_lso_bytes);
 	eth_hw_addr_set(netdev, lab->info.mac);
@@ -433,11 +322,12 @@ static void channels_setup(struct niclab *lab)
 
 int niclab_netdev_create(struct niclab *lab)
 {
+	unsigned int count = min(lab->info.max_channels, lab->plat.vectors - 1);
 	int error = -ENOMEM;
 
-	lab->max_channels = min(lab->info.max_channels, lab->plat.vectors - 1);
-	lab->channels = kvcalloc(lab->max_channels, sizeof(*lab->channels), GFP_KERNEL);
-	lab->netdev = alloc_etherdev_mqs(sizeof(struct niclab *), lab->max_channels, lab->max_channels);
+	lab->max_channels = count;
+	lab->channels = kvcalloc(count, sizeof(*lab->channels), GFP_KERNEL);
+	lab->netdev = alloc_etherdev_mqs(sizeof(struct niclab *), count, count);
 	if (!lab->channels || !lab->netdev)
 		goto free;
 	*(struct niclab **)netdev_priv(lab->netdev) = lab;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the kernel glue share. The glue makes no decision about the card: those are behind core/nic.h. */
+/*
+ * What the files of the kernel glue share. The glue makes no decision about the card: those are
+ * behind core/nic.h.
+ */
 #ifndef NICLAB_H
 #define NICLAB_H
 
@@ -94,8 +97,14 @@ void niclab_netdev_unregister(struct niclab *lab);
 void niclab_netdev_destroy(struct niclab *lab);
 int niclab_reconfigure(struct niclab *lab, const struct nic_params *params);
 void niclab_link_work(struct work_struct *work);
-void niclab_filter_work(struct work_struct *work);
 void niclab_recover_work(struct work_struct *work);
+
+/* filter.c */
+int niclab_filter_refresh(struct niclab *lab);
+void niclab_filter_work(struct work_struct *work);
+void niclab_set_rx_mode(struct net_device *netdev);
+int niclab_vlan_add(struct net_device *netdev, __be16 protocol, u16 vid);
+int niclab_vlan_kill(struct net_device *netdev, __be16 protocol, u16 vid);
 
 /* transmit.c */
 netdev_tx_t niclab_start_xmit(struct sk_buff *skb, struct net_device *netdev);

@@ -79,7 +79,8 @@ static void health_work(struct work_struct *work)
 		return;
 	}
 	if (!READ_ONCE(lab->leaving))
-		schedule_delayed_work(&lab->health_work, round_jiffies_relative(NICLAB_HEALTH_PERIOD));
+		schedule_delayed_work(&lab->health_work,
+				      round_jiffies_relative(NICLAB_HEALTH_PERIOD));
 }
 
 static irqreturn_t control_interrupt(int irq, void *data)
@@ -117,42 +118,52 @@ static void irqs_release(struct niclab *lab, unsigned int count)
 	}
 }
 
-static int irqs_request(struct niclab *lab)
+static int irq_request(struct niclab *lab, unsigned int vector)
 {
 	struct pci_dev *pdev = lab->plat.pdev;
+	struct niclab_irq *irq = &lab->irqs[vector];
+	int number = pci_irq_vector(pdev, vector);
+	unsigned int cpu;
+	int error;
+
+	irq->lab = lab;
+	if (vector == NICLAB_CONTROL_VECTOR) {
+		snprintf(irq->name, sizeof(irq->name), NICLAB_DRIVER "-control@%s", pci_name(pdev));
+		return request_irq(number, control_interrupt, 0, irq->name, irq);
+	}
+	irq->channel = vector - NICLAB_FIRST_CHANNEL_VECTOR;
+	snprintf(irq->name, sizeof(irq->name), NICLAB_DRIVER "-%u@%s", irq->channel,
+		 pci_name(pdev));
+	error = request_irq(number, channel_interrupt, 0, irq->name, irq);
+	if (error)
+		return error;
+	cpu = cpumask_local_spread(irq->channel, dev_to_node(&pdev->dev));
+	irq_set_affinity_and_hint(number, cpumask_of(cpu));
+	return 0;
+}
+
+static int irqs_request(struct niclab *lab)
+{
 	unsigned int vector;
 	int error;
 
 	for (vector = 0; vector < lab->plat.vectors; vector++) {
-		struct niclab_irq *irq = &lab->irqs[vector];
-		int number = pci_irq_vector(pdev, vector);
-
-		irq->lab = lab;
-		if (vector == NICLAB_CONTROL_VECTOR) {
-			snprintf(irq->name, sizeof(irq->name), "%s-control@%s", NICLAB_DRIVER, pci_name(pdev));
-			error = request_irq(number, control_interrupt, 0, irq->name, irq);
-		} else {
-			irq->channel = vector - NICLAB_FIRST_CHANNEL_VECTOR;
-			snprintf(irq->name, sizeof(irq->name), "%s-%u@%s", NICLAB_DRIVER, irq->channel, pci_name(pdev));
-			error = request_irq(number, channel_interrupt, 0, irq->name, irq);
-		}
+		error = irq_request(lab, vector);
 		if (error) {
 			irqs_release(lab, vector);
 			return error;
 		}
-		if (vector != NICLAB_CONTROL_VECTOR)
-			irq_set_affinity_and_hint(number, cpumask_of(cpumask_local_spread(irq->channel,
-											  dev_to_node(&pdev->dev))));
 	}
 	return 0;
 }
 
 static int interrupts_create(struct niclab *lab)
 {
-	unsigned int wanted = NICLAB_FIRST_CHANNEL_VECTOR + min_t(unsigned int, num_online_cpus(), NIC_MAX_CHANNELS);
-	int vectors = pci_alloc_irq_vectors(lab->plat.pdev, NICLAB_FIRST_CHANNEL_VECTOR + 1, wanted, PCI_IRQ_MSIX);
-	int error;
+	unsigned int channels = min_t(unsigned int, num_online_cpus(), NIC_MAX_CHANNELS);
+	int error, vectors;
 
+	vectors = pci_alloc_irq_vectors(lab->plat.pdev, NICLAB_FIRST_CHANNEL_VECTOR + 1,
+					NICLAB_FIRST_CHANNEL_VECTOR + channels, PCI_IRQ_MSIX);
 	if (vectors < 0)
 		return vectors;
 	lab->plat.vectors = vectors;
@@ -172,7 +183,7 @@ static void interrupts_destroy(struct niclab *lab)
 	pci_free_irq_vectors(lab->plat.pdev);
 }
 
-/* An interrupt may be scheduling work just now: wait for it, so that what is cancelled stays cancelled. */
+/* An interrupt may be scheduling work just now: wait for it, so that nothing comes back. */
 static void work_stop(struct niclab *lab)
 {
 	WRITE_ONCE(lab->leaving, true);
@@ -227,7 +238,8 @@ static struct niclab *lab_new(struct pci_dev *pdev)
 	if (!lab)
 		return NULL;
 	lab->plat.pdev = pdev;
-	ratelimit_state_init(&lab->plat.log_limit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
+	ratelimit_state_init(&lab->plat.log_limit, DEFAULT_RATELIMIT_INTERVAL,
+			     DEFAULT_RATELIMIT_BURST);
 	INIT_WORK(&lab->event_work, event_work);
 	INIT_WORK(&lab->link_work, niclab_link_work);
 	INIT_WORK(&lab->filter_work, niclab_filter_work);
@@ -317,9 +329,13 @@ static void niclab_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
-/* Not exported as a device table: the module never loads by itself, and the ids match under driver_override only. */
+/*
+ * Not exported as a device table: the module never loads by itself. The ids match under
+ * driver_override only.
+ */
 static const struct pci_device_id niclab_ids[] = {
-	{ PCI_DEVICE_DRIVER_OVERRIDE(PCI_VENDOR_ID_MELLANOX, 0x101d, PCI_ID_F_VFIO_DRIVER_OVERRIDE) },
+	{ PCI_DEVICE_DRIVER_OVERRIDE(PCI_VENDOR_ID_MELLANOX, 0x101d /* ConnectX-6 Dx */,
+				     PCI_ID_F_VFIO_DRIVER_OVERRIDE) },
 	{}
 };
 

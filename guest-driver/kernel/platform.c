@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The platform seam on Linux: each function of core/platform.h, and nothing else. */
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/semaphore.h>
 
 #include "kernel/niclab.h"
 
@@ -134,7 +134,7 @@ void plat_quiesce_interrupts(struct plat *plat)
 		synchronize_irq(pci_irq_vector(plat->pdev, vector));
 }
 
-/* The device's read of the memory is the pair of the first and the last, its write that of the second. */
+/* The users of the barriers name their pairs. */
 void plat_publish(void)
 {
 	dma_wmb();
@@ -147,7 +147,7 @@ void plat_acquire(void)
 
 void plat_before_ring(void)
 {
-	wmb();
+	wmb(); /* orders stores to memory before an uncached one, which dma_wmb() does not */
 }
 
 unsigned long long plat_now_ms(struct plat *plat)
@@ -161,7 +161,7 @@ void plat_sleep_ms(unsigned int ms)
 }
 
 struct plat_mutex {
-	struct mutex mutex;
+	struct mutex mutex; /* protects what the core says it does */
 };
 
 struct plat_mutex *plat_mutex_new(void)
@@ -190,7 +190,7 @@ void plat_mutex_unlock(struct plat_mutex *lock)
 }
 
 struct plat_event {
-	struct semaphore signals;
+	struct completion signals;
 };
 
 struct plat_event *plat_event_new(void)
@@ -198,7 +198,7 @@ struct plat_event *plat_event_new(void)
 	struct plat_event *event = kzalloc(sizeof(*event), GFP_KERNEL);
 
 	if (event)
-		sema_init(&event->signals, 0);
+		init_completion(&event->signals);
 	return event;
 }
 
@@ -209,12 +209,12 @@ void plat_event_free(struct plat_event *event)
 
 void plat_event_signal(struct plat_event *event)
 {
-	up(&event->signals);
+	complete(&event->signals);
 }
 
 int plat_event_wait(struct plat_event *event, unsigned int ms)
 {
-	return down_timeout(&event->signals, msecs_to_jiffies(ms)) ? -ETIMEDOUT : 0;
+	return wait_for_completion_timeout(&event->signals, msecs_to_jiffies(ms)) ? 0 : -ETIMEDOUT;
 }
 
 void plat_log(struct plat *plat, enum plat_level level, const char *format, ...)

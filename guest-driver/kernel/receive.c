@@ -32,15 +32,19 @@ static void set_checksum(struct sk_buff *skb, const struct nic_rx_packet *packet
 	}
 }
 
-static void set_metadata(struct niclab_channel *channel, struct sk_buff *skb, const struct nic_rx_packet *packet)
+static void set_metadata(struct niclab_channel *channel, struct sk_buff *skb,
+			 const struct nic_rx_packet *packet)
 {
 	skb_record_rx_queue(skb, channel->index);
 	set_checksum(skb, packet);
 	if (packet->vlan_stripped)
 		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), packet->vlan_tci);
-	if (packet->hash_kind != NIC_HASH_NONE && (skb->dev->features & NETIF_F_RXHASH))
-		skb_set_hash(skb, packet->hash,
-			     packet->hash_kind == NIC_HASH_L4 ? PKT_HASH_TYPE_L4 : PKT_HASH_TYPE_L3);
+	if (!(skb->dev->features & NETIF_F_RXHASH))
+		return;
+	if (packet->hash_kind == NIC_HASH_L4)
+		skb_set_hash(skb, packet->hash, PKT_HASH_TYPE_L4);
+	else if (packet->hash_kind == NIC_HASH_L3)
+		skb_set_hash(skb, packet->hash, PKT_HASH_TYPE_L3);
 }
 
 /* A short packet is one fragment. */

@@ -11,7 +11,8 @@
 
 static_assert(MAX_SKB_FRAGS + 1 <= NIC_MAX_FRAGS);
 
-static void add_frag(struct nic_tx_packet *packet, struct page *page, unsigned int offset, unsigned int bytes)
+static void add_frag(struct nic_tx_packet *packet, struct page *page, unsigned int offset,
+		     unsigned int bytes)
 {
 	packet->frags[packet->frag_count++] = (struct nic_frag){
 		.page = niclab_plat_page(page),
@@ -63,14 +64,14 @@ static void describe(struct nic_tx_packet *packet, struct sk_buff *skb)
 
 /*
  * Stops the queue while no packet of any size would fit. Reports whether it stays stopped.
- * The barrier pairs with that before the wake-up in niclab_tx_poll(): either we see its room or it sees our stop.
+ * Either we see the room that niclab_tx_poll() made, or it sees our stop.
  */
 static bool stop_if_full(struct niclab_channel *channel, struct netdev_queue *queue)
 {
 	if (likely(nic_tx_has_room(channel->queues)))
 		return false;
 	netif_tx_stop_queue(queue);
-	smp_mb();
+	smp_mb(); /* pairs with that in niclab_tx_poll() */
 	if (!nic_tx_has_room(channel->queues))
 		return true;
 	netif_tx_start_queue(queue);
