@@ -9,7 +9,8 @@
 namespace niclab::test {
 namespace {
 
-constexpr u16 kPmtu = 0x5003, kPtys = 0x5004, kPaos = 0x5006, kPfcc = 0x5007, kPpcnt = 0x5008, kHostEndianness = 0x7004;
+constexpr u16 kPmtu = 0x5003, kPtys = 0x5004, kPaos = 0x5006, kPfcc = 0x5007, kPpcnt = 0x5008,
+              kHostEndianness = 0x7004;
 constexpr u16 kWrite = 0, kRead = 1;
 constexpr usize kImage = 0x10;
 
@@ -266,7 +267,8 @@ TEST_F(PortTest, RefusesCounterGroupsItDoesNotHaveAndPrioritiesWhereThereAreNone
 TEST_F(PortTest, HasNoPauseFramesAndRefusesToTurnThemOn) {
     CommandResult reply = must(pfcc(kRead));
     EXPECT_EQ(load_be32(reply.out.data() + kImage), 0x00010000u);
-    for (usize word = 4; word < 0x20; word += 4) EXPECT_EQ(load_be32(reply.out.data() + kImage + word), 0u) << word;
+    for (usize word = 4; word < 0x20; word += 4)
+        EXPECT_EQ(load_be32(reply.out.data() + kImage + word), 0u) << word;
     must(pfcc(kWrite));
     EXPECT_EQ(run(pfcc(kWrite, 1u << 31)).status(), Status::bad_parameter);
     EXPECT_EQ(run(pfcc(kWrite, 0, 1u << 31)).status(), Status::bad_parameter);
