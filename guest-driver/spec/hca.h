@@ -124,7 +124,7 @@ struct NicVportContext {
     static constexpr F allowed_list_type{0xf0, 26, 24};
     static constexpr F allowed_list_size{0xf0, 11, 0};
     static constexpr u16 permanent_address = 0xf6; // six bytes
-    static constexpr u16 list = 0x100;             // 8-byte entries: MAC in bytes 2..7, or VLAN in bits [11:0]
+    static constexpr u16 list = 0x100;             // 8-byte entries: MAC in bytes 2..7, or VLAN @0[11:0]
     static constexpr F rows[] = {min_wqe_inline_mode, disable_mc_local_lb, disable_uc_local_lb, roce_en, mtu, promisc_uc,
                                  promisc_mc, promisc_all, allowed_list_type, allowed_list_size};
 };

@@ -77,7 +77,7 @@ class Lab {
     std::string first_state_;
 };
 
-constexpr std::array kBothSides = {Side::a, Side::b};
+inline constexpr std::array kBothSides = {Side::a, Side::b};
 
 class Scenario : public ::testing::Test {
   protected:

@@ -14,7 +14,7 @@ namespace {
 constexpr u32 kSynOpMod = 0x550001, kSynOther = 0x550002, kSynListType = 0x550003, kSynSelect = 0x550004,
               kSynMtu = 0x550005, kSynAddress = 0x550006, kSynListSize = 0x550007, kSynListShort = 0x550008,
               kSynListEntry = 0x550009;
-constexpr u64 kMacMask = (u64{1} << 48) - 1, kMulticastBit = u64{1} << 40, kVlanMask = 0xfff;
+constexpr u64 kMacMask = (u64{1} << 48) - 1, kMulticastBit = u64{1} << 40, kVlanMask = u64{0xfff} << 32;
 constexpr usize kListEntryBytes = 8;
 
 // Only the card's own vport exists; no e-switch is offered.

@@ -74,9 +74,12 @@ TEST_F(VportTest, TakesEachPartOfTheContextAlone) {
     EXPECT_EQ(address(), chosen);
 }
 
+// The manual's vlan_layout: the VLAN is in bits 11:0 of the first of two words.
+constexpr u64 vlan_entry(u64 vid) { return vid << 32; }
+
 TEST_F(VportTest, KeepsThreeListsApart) {
     const std::vector<u64> unicast = {0x0200'0000'0001, 0x0200'0000'0002}, multicast = {0x3333'0000'0001},
-                           vlan = {1, 4095};
+                           vlan = {vlan_entry(1), vlan_entry(4095)};
     driver.must(list(kUnicast, unicast));
     driver.must(list(kMulticast, multicast));
     driver.must(list(kVlan, vlan));
@@ -89,8 +92,8 @@ TEST_F(VportTest, KeepsThreeListsApart) {
 }
 
 TEST_F(VportTest, ReturnsAsManyEntriesAsTheOutputHolds) {
-    driver.must(list(kVlan, {1, 2, 3}));
-    EXPECT_EQ(entries(query(kVlan, 2)), (std::vector<u64>{1, 2}));
+    driver.must(list(kVlan, {vlan_entry(1), vlan_entry(2), vlan_entry(3)}));
+    EXPECT_EQ(entries(query(kVlan, 2)), (std::vector<u64>{vlan_entry(1), vlan_entry(2)}));
     EXPECT_EQ(entries(query(kVlan, 0)), (std::vector<u64>{}));
 }
 
@@ -110,7 +113,7 @@ TEST_F(VportTest, ABadListLeavesTheOldOne) {
     EXPECT_EQ(status(list(kUnicast, {0x0200'0000'0002, 0x0100'0000'0000})), Status::bad_parameter)
         << "multicast among unicast";
     EXPECT_EQ(status(list(kMulticast, {0x0200'0000'0000})), Status::bad_parameter);
-    EXPECT_EQ(status(list(kVlan, {4096})), Status::bad_parameter);
+    EXPECT_EQ(status(list(kVlan, {vlan_entry(4096)})), Status::bad_parameter);
     EXPECT_EQ(status(list(3, {})), Status::bad_parameter) << "no such list";
     CommandInput short_list = list(kUnicast, {0x0200'0000'0002, 0x0200'0000'0003});
     short_list.raw.resize(kList + 8);
@@ -119,7 +122,7 @@ TEST_F(VportTest, ABadListLeavesTheOldOne) {
 }
 
 TEST_F(VportTest, AModificationIsTakenWholeOrNotAtAll) {
-    CommandInput both = list(kVlan, {4096}).set(Modify::select_mtu, 1);
+    CommandInput both = list(kVlan, {vlan_entry(4096)}).set(Modify::select_mtu, 1);
     both.set(NicVportContext::mtu, 9022, kInContext);
     EXPECT_EQ(status(both), Status::bad_parameter);
     EXPECT_EQ(query().get(NicVportContext::mtu, kOutContext), 1522u);
@@ -158,7 +161,7 @@ TEST_F(VportTest, RefusesOtherVportsAndOperations) {
 }
 
 TEST_F(VportTest, IsBackAtPowerOnAfterReset) {
-    driver.must(list(kVlan, {1}));
+    driver.must(list(kVlan, {vlan_entry(1)}));
     driver.must(modify(Modify::select_mtu).set(NicVportContext::mtu, 9022, kInContext));
     cx_core_reset(host.core());
     driver.register_queue();
