@@ -62,6 +62,14 @@ int usage_error(const CLI::App &app, const std::string &why) {
     return kUsageStatus;
 }
 
+/// CLI11 says of a mistyped command only that one is missing.
+std::string why_not_parsed(const CLI::App &app, const CLI::ParseError &error) {
+    std::vector<std::string> left = app.remaining(/*recurse=*/true);
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) && !left.empty())
+        return "'" + left.front() + (left.front().starts_with("-") ? "' is not an option" : "' is not a command");
+    return error.what();
+}
+
 int run(std::vector<std::string> words) {
     CLI::App app("niclab: a network card under QEMU, its driver, and the lab that proves both", "niclab");
     app.require_subcommand(1);
@@ -82,7 +90,7 @@ int run(std::vector<std::string> words) {
         std::fputs(help_of(app).c_str(), stdout);
         return 0;
     } catch (const CLI::ParseError &error) {
-        return usage_error(app, error.what());
+        return usage_error(app, why_not_parsed(app, error));
     }
     if (doctor_verb->parsed()) return doctor();
     if (demo_verb->parsed())
