@@ -79,6 +79,7 @@ class Port : public plat {
     bool refused = false;
     bool refuse_destroys = false; // may it be one that destroys?
     std::function<void(u64 bus, std::vector<u8> &)> tamper; // with what the card writes
+    std::function<bool(u64 bus, usize bytes, bool write)> deny; // DMA that faults
 
     u32 read32(u32 offset) override;
     void write32(u32 offset, u32 value) override;

@@ -35,7 +35,10 @@ class RxRing {
 
     unsigned poll(nic_rx_packet *packets, unsigned most);
     Result<void> refill(MaySleep);
-    void arm() { cq_.arm(); }
+    // A queue that stopped reads no completion any more: armed, those left over would interrupt for ever.
+    void arm() {
+        if (!failed_) cq_.arm();
+    }
     Result<void> set_vlan_strip(bool on);
     u32 rqn() const { return rq_.number(); }
     u32 cqn() const { return cq_.number(); }

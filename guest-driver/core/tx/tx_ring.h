@@ -35,7 +35,10 @@ class TxRing {
     unsigned reap(nic_tx_done *done, unsigned most);
     // Ends the queue in the card, then gives back what it held.
     unsigned drain(nic_tx_done *done, unsigned most);
-    void arm() { cq_.arm(); }
+    // A queue that stopped waits only for what the card still has to flush.
+    void arm() {
+        if (!load_relaxed(failed_) || consumer_ != load_relaxed(rung_)) cq_.arm();
+    }
     u32 sqn() const { return sq_.number(); }
     u32 cqn() const { return cq_.number(); }
     // The queue can send no more and must be made anew. Each failure is told once.
