@@ -21,6 +21,8 @@ struct Field {
         : dword(static_cast<u16>(d)), hi(static_cast<u8>(h)), lo(static_cast<u8>(l)) {
         if (d % 4 != 0 || d > 0xffff || h > 31 || l > h) malformed_field();
     }
+    // `value` where it stands in the word; several of one word are joined with |.
+    constexpr u32 place(u32 value) const { return (value & mask()) << lo; }
     constexpr u32 mask() const { return (hi - lo == 31) ? ~0u : ((1u << (hi - lo + 1)) - 1); }
 };
 

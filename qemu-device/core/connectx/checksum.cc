@@ -12,6 +12,17 @@ namespace {
 
 constexpr usize kIpv4Checksum = 10, kTcpChecksum = 16, kUdpChecksum = 6, kUdpLength = 4;
 
+constexpr bool kLittleEndian = std::endian::native == std::endian::little;
+
+template <class Word>
+Word load(const u8 *from) {
+    Word word;
+    std::memcpy(&word, from, sizeof word);
+    return word;
+}
+// A byte that stands for a machine word of two: itself, then a zero.
+constexpr u16 odd_byte(u8 byte) { return kLittleEndian ? byte : static_cast<u16>(byte << 8); }
+
 usize checksum_at(const Packet &packet) {
     return packet.l4_at + (packet.l4 == L4::tcp ? kTcpChecksum : kUdpChecksum);
 }
@@ -25,33 +36,26 @@ u16 pseudo_header_sum(const u8 *frame, const Packet &packet, u32 l4_bytes) {
 
 } // namespace
 
-// The sum does not depend on byte order (RFC 1071), so whole machine words are added and the result is
-// swapped once.
+// The sum does not depend on byte order (RFC 1071), so machine words are added and the result is swapped
+// once.
 u16 ones_sum(const u8 *data, usize bytes) {
     unsigned __int128 sum = 0;
-    u64 word;
     for (; bytes >= 32; bytes -= 32, data += 32) {
-        u64 words[4];
-        std::memcpy(words, data, sizeof words);
-        sum += words[0];
-        sum += words[1];
-        sum += words[2];
-        sum += words[3];
+        sum += load<u64>(data);
+        sum += load<u64>(data + 8);
+        sum += load<u64>(data + 16);
+        sum += load<u64>(data + 24);
     }
-    for (; bytes >= 8; bytes -= 8, data += 8) {
-        std::memcpy(&word, data, sizeof word);
-        sum += word;
-    }
-    word = 0;
-    std::memcpy(&word, data, bytes);
-    sum += word;
-    u64 low = static_cast<u64>(sum), high = static_cast<u64>(sum >> 64);
-    u64 folded = (low & 0xffffffff) + (low >> 32) + high;
+    for (; bytes >= 8; bytes -= 8, data += 8)
+        sum += load<u64>(data);
+    u64 low = static_cast<u64>(sum);
+    u64 folded = (low & 0xffffffff) + (low >> 32) + static_cast<u64>(sum >> 64);
+    if (bytes & 4) folded += load<u32>(data);
+    if (bytes & 2) folded += load<u16>(data + (bytes & 4));
+    if (bytes & 1) folded += odd_byte(data[bytes - 1]);
     folded = (folded & 0xffffffff) + (folded >> 32);
     u16 result = ones_add(static_cast<u32>(folded & 0xffff), static_cast<u32>(folded >> 16));
-    if constexpr (std::endian::native == std::endian::little)
-        result = static_cast<u16>(result << 8 | result >> 8);
-    return result;
+    return kLittleEndian ? static_cast<u16>(result << 8 | result >> 8) : result;
 }
 
 u32 l4_end(const u8 *frame, const Packet &packet) {
@@ -94,20 +98,11 @@ ReceivedSums received_sums(std::span<const u8> frame, const Packet &packet) {
         sums.datagram = ones_sum(data + packet.l3_at, frame.size() - packet.l3_at);
         return sums;
     }
-    u32 split = packet.l4 == L4::none ? packet.l3_end : packet.l4_at;
-    u16 header = 0, rest = 0;
-    if (packet.l3 == L3::ipv4) {
-        u32 header_bytes = (data[packet.l3_at] & 15u) * 4;
-        u16 ip = ones_sum(data + packet.l3_at, header_bytes);
-        sums.l3_ok = ip == 0xffff;
-        header =
-            ones_add(ip, ones_sum(data + packet.l3_at + header_bytes, split - packet.l3_at - header_bytes));
-    } else {
-        sums.l3_ok = true; // nothing to verify
-        header = ones_sum(data + packet.l3_at, split - packet.l3_at);
-    }
-    rest = ones_sum(data + split, packet.l3_end - split);
+    u32 split = packet.l4_at != 0 ? packet.l4_at : packet.l3_end;
+    u16 header = ones_sum(data + packet.l3_at, split - packet.l3_at);
+    u16 rest = ones_sum(data + split, packet.l3_end - split);
     sums.datagram = ones_add(header, rest);
+    sums.l3_ok = packet.l3 == L3::ipv6 || header == 0xffff; // IPv6 has nothing to verify
     if (!has_l4_checksum(data, packet)) return sums;
 
     if (packet.l4 == L4::udp && load_be16(data + checksum_at(packet)) == 0) {

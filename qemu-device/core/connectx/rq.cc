@@ -158,10 +158,10 @@ void rq_receive(Device &device, u32 rqn, std::span<const u8> frame, std::span<u8
         complete_in_error(device, *rq, rqn, syndrome, counter);
         return drop(device, bytes, Counter::rx_drop_queue_error);
     }
-    View<Cqe>(cqe.data())
-        .set(Cqe::user_index, rq->user_index)
-        .set(Cqe::wqe_counter, counter)
-        .set(Cqe::opcode, static_cast<u32>(CqeOpcode::responder_send));
+    store_be32(cqe.data() + Cqe::user_index.dword, Cqe::user_index.place(rq->user_index));
+    store_be32(cqe.data() + Cqe::wqe_counter.dword,
+               Cqe::wqe_counter.place(counter) |
+                   Cqe::opcode.place(static_cast<u32>(CqeOpcode::responder_send)));
     if (!post_cqe(device, rq->cqn, cqe)) {
         fail_queue(device, *rq, rqn, Event::wq_catastrophic);
         return drop(device, bytes, Counter::rx_drop_queue_error);
