@@ -64,7 +64,7 @@ TEST_F(Filter, AllMulticastHearsEveryGroupButNoForeignUnicast) {
 TEST_F(Filter, AChangedAddressReplacesTheOldOne) {
     Mac first = mac(Side::b);
     Bytes old_frame = to(first), new_frame = to({0x02, 0, 0, 0x77, 0, 0x55});
-    std::string original = run(Side::b, "cat /sys/class/net/$IF/address");
+    std::string original = address_text(Side::b);
     {
         auto changed =
             with("ip link set $IF address 02:00:00:77:00:55", "ip link set $IF address " + original);

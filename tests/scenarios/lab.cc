@@ -100,7 +100,7 @@ void Scenario::TearDown() {
     if (HasFailure() && !lab_->repair().ok()) Lab::end();
 }
 
-Mac Scenario::mac(Side side) { return mac_from(run(side, "cat /sys/class/net/$IF/address")); }
+std::string Scenario::address_text(Side side) { return run(side, "tr -d '\\n' </sys/class/net/$IF/address"); }
 
 Status Scenario::try_run(Side side, const std::string &script, Milliseconds limit) {
     std::string text = fmt::format("IF={}\n{}", interface(side), script);
@@ -234,10 +234,22 @@ std::unique_ptr<Afterwards> Scenario::with_features(Side side, const std::vector
     return restore;
 }
 
-BackgroundTraffic::BackgroundTraffic(Guest &guest, Side from) : guest_(guest) {
-    handle_ = need(guest.start(
-        from, {"ping", "-n", "-q", "-f", "-s", "1000", "-w", "300", Guest::address(other(from))}));
+BackgroundTraffic::BackgroundTraffic(Guest &guest, Side from) : guest_(guest), from_(from) {
+    // The other side may vanish and return: its address must not have to be found out again each time.
+    Side to = other(from);
+    nlohmann::json link = need(guest.ip(to, {"link", "show", "dev", guest.interface(to)}));
+    need(guest.ip(from, {"neigh", "replace", Guest::address(to), "lladdr", link.at(0).at("address"), "dev",
+                         guest.interface(from), "nud", "permanent"}));
+    std::uint64_t before = answers();
+    handle_ =
+        need(guest.start(from, {"ping", "-n", "-q", "-f", "-s", "1000", "-w", "300", Guest::address(to)}));
     running_ = true;
+    need(guest.vm().until("the background traffic to flow", 20s,
+                          [&]() -> Result<bool> { return answers() > before + 10; }));
+}
+
+std::uint64_t BackgroundTraffic::answers() {
+    return need(guest_.vm().card_counters(from_ == Side::a ? 0 : 1)).at("rx_frames");
 }
 
 BackgroundTraffic::~BackgroundTraffic() {
@@ -247,6 +259,8 @@ BackgroundTraffic::~BackgroundTraffic() {
 
 Result<unsigned> BackgroundTraffic::stop() {
     running_ = false;
+    NICLAB_TRY(
+        guest_.ip(from_, {"neigh", "del", Guest::address(other(from_)), "dev", guest_.interface(from_)}));
     NICLAB_TRY(guest_.vm().run({"kill", "-INT", std::to_string(handle_)}, 10s));
     CommandResult ended = NICLAB_TRY(guest_.vm().wait(handle_, "the background traffic to end", 20s));
     std::size_t received = ended.out.find(" received");

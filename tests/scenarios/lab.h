@@ -89,7 +89,8 @@ class Scenario : public ::testing::Test {
     Lab &lab() { return *lab_; }
     const std::string &interface(Side side) { return guest().interface(side); }
     /// The address the interface has now.
-    Mac mac(Side side);
+    Mac mac(Side side) { return mac_from(address_text(side)); }
+    std::string address_text(Side side);
 
     /// Runs a shell script in the namespace of `side`; "$IF" is the interface. Must succeed; gives its
     /// output.
@@ -129,7 +130,7 @@ class Scenario : public ::testing::Test {
     unsigned serial_ = 0;
 };
 
-/// Traffic both ways for as long as it lives.
+/// Traffic both ways for as long as it lives; flows when the constructor returns. `from` must not go down.
 class BackgroundTraffic {
   public:
     BackgroundTraffic(Guest &guest, Side from);
@@ -140,7 +141,10 @@ class BackgroundTraffic {
     Result<unsigned> stop();
 
   private:
+    std::uint64_t answers();
+
     Guest &guest_;
+    Side from_;
     int handle_ = 0;
     bool running_ = false;
 };

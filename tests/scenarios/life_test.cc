@@ -53,7 +53,7 @@ TEST_F(Life, UnbindUnderTrafficLeavesNothingInTheCard) {
         BackgroundTraffic traffic(guest(), Side::b);
         need(guest().unbind_driver(Side::a));
         expect_nothing_held(Side::a);
-        need(traffic.stop());
+        EXPECT_GT(need(traffic.stop()), 0u);
         bind_and_set_up(Side::a);
     }
     expect_ping();

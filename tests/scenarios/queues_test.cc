@@ -125,7 +125,7 @@ TEST_F(Queues, RingsOfOtherSizesCarryTraffic) {
 TEST_F(Queues, AStarvedRingCountsWhatItDrops) {
     constexpr unsigned kBurst = 256, kRing = 64;
     std::string first = run(Side::b, "ethtool -g $IF | awk '/^Current/ {now = 1} now && /^RX:/ {print $2}'");
-    std::string receiver = run(Side::b, "tr -d '\\n' </sys/class/net/$IF/address");
+    std::string receiver = address_text(Side::b);
     {
         Afterwards back([&]() -> Status {
             NICLAB_TRY(try_run(Side::a, "rmmod pktgen"));
