@@ -279,8 +279,8 @@ void Nic::queue_stats(unsigned channel, nic_queue_stats &out) const {
     out.tx_doorbells = load_relaxed(tx.doorbells);
     out.tx_busy = load_relaxed(tx.busy);
     out.tx_map_errors = load_relaxed(tx.map_errors);
-    out.dma_maps = load_relaxed(rx.mappings.maps) + load_relaxed(tx.maps);
-    out.dma_unmaps = load_relaxed(rx.mappings.unmaps) + load_relaxed(tx.unmaps) + load_relaxed(tx.post_unmaps);
+    out.dma_maps = load_relaxed(rx.mappings.maps) + load_relaxed(tx.maps) + load_relaxed(tx.undone_maps);
+    out.dma_unmaps = load_relaxed(rx.mappings.unmaps) + load_relaxed(tx.unmaps) + load_relaxed(tx.undone_maps);
 }
 
 Result<nic_port_stats> Nic::port_stats() {

@@ -51,18 +51,21 @@ constexpr u32 load_be32(const u8 *p) {
     return static_cast<u32>(p[0]) << 24 | static_cast<u32>(p[1]) << 16 | static_cast<u32>(p[2]) << 8 | p[3];
 }
 constexpr u64 load_be64(const u8 *p) { return static_cast<u64>(load_be32(p)) << 32 | load_be32(p + 4); }
-constexpr void store_be16(u8 *p, u16 v) {
-    p[0] = static_cast<u8>(v >> 8);
-    p[1] = static_cast<u8>(v);
+// One store at run time: compilers do not put single bytes together reliably.
+template <class T>
+constexpr void store_big_endian(u8 *p, T v) {
+    if (!__builtin_is_constant_evaluated() && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+        if constexpr (sizeof(T) == 2) v = __builtin_bswap16(v);
+        if constexpr (sizeof(T) == 4) v = __builtin_bswap32(v);
+        if constexpr (sizeof(T) == 8) v = __builtin_bswap64(v);
+        __builtin_memcpy(p, &v, sizeof(v));
+        return;
+    }
+    for (usize i = 0; i < sizeof(T); ++i) p[i] = static_cast<u8>(v >> (8 * (sizeof(T) - 1 - i)));
 }
-constexpr void store_be32(u8 *p, u32 v) {
-    store_be16(p, static_cast<u16>(v >> 16));
-    store_be16(p + 2, static_cast<u16>(v));
-}
-constexpr void store_be64(u8 *p, u64 v) {
-    store_be32(p, static_cast<u32>(v >> 32));
-    store_be32(p + 4, static_cast<u32>(v));
-}
+constexpr void store_be16(u8 *p, u16 v) { store_big_endian(p, v); }
+constexpr void store_be32(u8 *p, u32 v) { store_big_endian(p, v); }
+constexpr void store_be64(u8 *p, u64 v) { store_big_endian(p, v); }
 
 // Reads fields of `Layout` from memory that holds at least `Layout::bytes` bytes.
 template <class Layout>

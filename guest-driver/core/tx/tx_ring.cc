@@ -2,7 +2,6 @@
 #include "core/tx/tx_ring.h"
 
 #include "spec/init_segment.h"
-#include "spec/wqe.h"
 
 namespace niclab::driver {
 
@@ -16,15 +15,14 @@ constexpr u32 inline_units(u32 bytes) { return bytes ? (bytes - EthSegment::kInl
 
 // An inlined header leaves no place for the card's VLAN insertion: the driver inserts the tag.
 u32 inline_bytes(const nic_tx_packet &packet) {
-    if (!packet.header_bytes) return 0;
     return packet.header_bytes + (packet.vlan_insert ? static_cast<u32>(kVlanTag) : 0);
 }
 
-bool legal(const nic_tx_packet &packet) {
-    if (!packet.cookie || packet.frag_count > NIC_MAX_FRAGS || !packet.mss != !packet.header_bytes) return false;
-    if (!packet.header_bytes) return packet.frag_count > 0;
-    return packet.header_bytes >= kMacAddresses + 2 && packet.header_bytes <= TxRing::kMostHeader && packet.mss <= 0xffff;
+bool legal_header(const nic_tx_packet &packet) {
+    return packet.header_bytes >= kMacAddresses + 2 && packet.header_bytes <= TxRing::kMostHeader && packet.mss > 0 &&
+           packet.mss <= 0xffff && packet.frag_count <= NIC_MAX_FRAGS;
 }
+bool legal_plain(const nic_tx_packet &packet) { return !packet.mss && packet.frag_count - 1 < NIC_MAX_FRAGS; }
 
 void copy_header(u8 *to, const nic_tx_packet &packet) {
     const u8 *header = static_cast<const u8 *>(packet.header);
@@ -45,7 +43,9 @@ Result<Owned<TxRing>> TxRing::make(const Resources &resources, const TxSettings 
     usize entries = usize{1} << settings.log_entries;
     self->resources_ = &resources;
     self->stats_ = settings.stats;
+    self->platform_ = resources.platform();
     self->mask_ = static_cast<u32>(entries - 1);
+    self->mapping_mask_ = static_cast<u32>(entries * kMappingsPerBlock - 1);
     self->key_ = resources.key();
     self->doorbell_ = resources.uar_page() * uar::kBytes + uar::kSendDoorbell;
     self->record_ = settings.sq_record;
@@ -60,7 +60,10 @@ Result<Owned<TxRing>> TxRing::make(const Resources &resources, const TxSettings 
 
 TxRing::~TxRing() {
     sq_.destroy();
-    unmap(mapped_ - unmapped_, stats_->unmaps);
+    if (!stats_) return;
+    bump(stats_->maps, mapped_ - counted_);
+    bump(stats_->unmaps, mapped_ - unmapped_);
+    unmap(mapped_ - unmapped_);
 }
 
 Result<void> TxRing::create_sq(const TxSettings &settings) {
@@ -95,76 +98,89 @@ Result<void> TxRing::set_ready() {
 
 int TxRing::post(const nic_tx_packet &packet) {
     if (load_relaxed(failed_)) return -kEio;
-    if (!legal(packet)) return -kEinval;
-    u32 ds = 2 + inline_units(inline_bytes(packet)) + packet.frag_count;
+    if (!packet.cookie) return -kEinval;
+    if (packet.header_bytes) return legal_header(packet) ? post_as<Form::large>(packet) : -kEinval;
+    return legal_plain(packet) ? post_as<Form::plain>(packet) : -kEinval;
+}
+
+// Two copies of one text, so that the plain packet's does not pay for headers.
+template <TxRing::Form form>
+inline int TxRing::post_as(const nic_tx_packet &packet) {
+    u32 header = form == Form::large ? inline_bytes(packet) : 0;
+    u32 ds = 2 + inline_units(header) + packet.frag_count;
     u32 blocks = (ds + 3) / 4;
-    u32 to_end = mask_ + 1 - (producer_ & mask_);
-    u32 start = producer_ + (blocks > to_end ? to_end : 0); // a WQE does not wrap
-    if (start + blocks - producer_ > room()) {
+    u32 mask = mask_, producer = producer_;
+    u32 to_end = mask + 1 - (producer & mask);
+    u32 start = producer + (blocks > to_end ? to_end : 0); // a WQE does not wrap
+    if (start + blocks - load_acquire(freed_) > mask + 1) {
         bump(stats_->busy);
         return -kEbusy;
     }
-    u8 *wqe = block(start);
-    u8 *data = write_ethernet(wqe + CtrlSegment::bytes, packet);
+    // Until producer_ moves, none of this is posted.
+    u8 *wqe = ring_.cpu() + (start & mask) * kBlockBytes;
+    write_control(wqe, start, form == Form::large ? WqeOpcode::lso : WqeOpcode::send, ds);
+    write_ethernet<form>(wqe + CtrlSegment::bytes, packet, header);
+    wqes_[start & mask] = {packet.cookie, packet.wire_bytes, static_cast<u16>(blocks), static_cast<u16>(packet.frag_count)};
+    u8 *data = wqe + CtrlSegment::bytes + EthSegment::bytes + inline_units(header) * kDsBytes;
     if (int error = map_fragments(data, packet)) return error;
-    pad(start);
-    write_control(start, static_cast<u32>(packet.mss ? WqeOpcode::lso : WqeOpcode::send), ds);
-    wqes_[start & mask_] = {packet.cookie, packet.wire_bytes, static_cast<u8>(blocks), static_cast<u8>(packet.frag_count)};
+    if (start != producer) pad(start);
     last_ = wqe;
     producer_ = start + blocks;
-    bump(stats_->packets);
-    bump(stats_->segments, packet.segments);
-    bump(stats_->bytes, packet.wire_bytes);
+    TxStats &stats = *stats_;
+    bump(stats.packets);
+    bump(stats.segments, packet.segments);
+    bump(stats.bytes, packet.wire_bytes);
     return 0;
 }
 
-// Returns where the data segments start.
-u8 *TxRing::write_ethernet(u8 *segment, const nic_tx_packet &packet) const {
+template <TxRing::Form form>
+inline void TxRing::write_ethernet(u8 *segment, const nic_tx_packet &packet, u32 header) const {
     constexpr u32 kBothChecksums = in_place(EthSegment::l3_csum, 1) | in_place(EthSegment::l4_csum, 1);
-    u32 header = inline_bytes(packet);
-    u32 last = header                ? in_place(EthSegment::inline_hdr_sz, header)
-               : packet.vlan_insert ? in_place(EthSegment::insert_vlan, 1) | in_place(EthSegment::vlan_tci, packet.vlan_tci)
-                                    : 0;
+    u32 last = 0;
+    u32 mss = form == Form::large ? packet.mss : 0;
+    if (form == Form::large) {
+        last = in_place(EthSegment::inline_hdr_sz, header);
+    } else if (packet.vlan_insert) {
+        last = in_place(EthSegment::insert_vlan, 1) | in_place(EthSegment::vlan_tci, packet.vlan_tci);
+    }
     store_be32(segment, 0);
-    store_be32(segment + EthSegment::mss.dword, (packet.checksum ? kBothChecksums : 0) | in_place(EthSegment::mss, packet.mss));
+    store_be32(segment + EthSegment::mss.dword, (packet.checksum ? kBothChecksums : 0) | in_place(EthSegment::mss, mss));
     store_be32(segment + EthSegment::flow_table_metadata.dword, 0);
     store_be32(segment + EthSegment::inline_hdr_sz.dword, last);
-    if (header) copy_header(segment + EthSegment::inline_hdr_start, packet);
-    return segment + EthSegment::bytes + inline_units(header) * kDsBytes;
+    if (form == Form::large) copy_header(segment + EthSegment::inline_hdr_start, packet);
 }
 
 // All fragments, or none.
-int TxRing::map_fragments(u8 *segment, const nic_tx_packet &packet) {
-    plat *platform = resources_->platform();
-    u32 mask = (mask_ + 1) * kMappingsPerBlock - 1;
-    for (unsigned i = 0; i < packet.frag_count; ++i, segment += kDsBytes) {
-        const nic_frag &fragment = packet.frags[i];
+inline int TxRing::map_fragments(u8 *segment, const nic_tx_packet &packet) {
+    const nic_frag *fragment = packet.frags, *end = fragment + packet.frag_count;
+    u32 position = mapped_;
+    for (; fragment != end; ++fragment, ++position, segment += kDsBytes) {
         unsigned long long bus;
-        int error = fragment.bytes ? plat_map(platform, fragment.page, fragment.offset, fragment.bytes, PLAT_TO_DEVICE, &bus)
-                                   : -kEinval; // a count of zero means 2 GiB to the card
-        if (error) {
-            bump(stats_->map_errors);
-            bump(stats_->maps, i);
-            bump(stats_->post_unmaps, i);
-            while (i-- > 0) {
-                const Mapping &undone = mappings_[(mapped_ + i) & mask];
-                plat_unmap(platform, undone.bus, undone.bytes, PLAT_TO_DEVICE);
-            }
-            return error;
-        }
-        mappings_[(mapped_ + i) & mask] = {bus, fragment.bytes};
-        store_be32(segment + DataSegment::byte_count.dword, fragment.bytes);
+        if (!fragment->bytes) return undo_mappings(position, -kEinval); // a count of zero means 2 GiB to the card
+        int error = plat_map(platform_, fragment->page, fragment->offset, fragment->bytes, PLAT_TO_DEVICE, &bus);
+        if (error) return undo_mappings(position, error);
+        mappings_[position & mapping_mask_] = {bus, fragment->bytes};
+        store_be32(segment + DataSegment::byte_count.dword, fragment->bytes);
         store_be32(segment + DataSegment::lkey.dword, key_);
         store_be64(segment + DataSegment::address.dword, bus);
     }
-    mapped_ += packet.frag_count;
-    bump(stats_->maps, packet.frag_count);
+    mapped_ = position;
     return 0;
 }
 
-void TxRing::write_control(u32 counter, u32 opcode, u32 ds) {
-    u8 *control = block(counter);
-    store_be32(control, in_place(CtrlSegment::wqe_index, counter) | in_place(CtrlSegment::opcode, opcode));
+int TxRing::undo_mappings(u32 position, int error) {
+    bump(stats_->map_errors);
+    bump(stats_->undone_maps, position - mapped_);
+    while (position != mapped_) {
+        const Mapping &undone = mappings_[--position & mapping_mask_];
+        plat_unmap(platform_, undone.bus, undone.bytes, PLAT_TO_DEVICE);
+    }
+    return error;
+}
+
+inline void TxRing::write_control(u8 *control, u32 counter, WqeOpcode opcode, u32 ds) const {
+    u32 first = in_place(CtrlSegment::wqe_index, counter) | in_place(CtrlSegment::opcode, static_cast<u32>(opcode));
+    store_be32(control, first);
     store_be32(control + CtrlSegment::ds.dword, sqn_shifted_ | in_place(CtrlSegment::ds, ds));
     store_be32(control + CtrlSegment::ce.dword, 0);
     store_be32(control + CtrlSegment::imm.dword, 0);
@@ -172,7 +188,7 @@ void TxRing::write_control(u32 counter, u32 opcode, u32 ds) {
 
 void TxRing::pad(u32 until) {
     for (; producer_ != until; ++producer_) {
-        write_control(producer_, static_cast<u32>(WqeOpcode::nop), 1);
+        write_control(block(producer_), producer_, WqeOpcode::nop, 1);
         wqes_[producer_ & mask_] = {nullptr, 0, 1, 0};
     }
 }
@@ -185,14 +201,16 @@ void TxRing::ring() {
     plat_publish(); // WQEs before the record; pairs with the card reading the record, then the WQEs
     store_shared_be32(record_.cpu + WqRecord::send.dword, producer_ & WqRecord::send.mask());
     plat_before_ring(); // record before the doorbell; pairs with the card reading the record after it
-    plat_ring(resources_->platform(), doorbell_, last_);
+    plat_ring(platform_, doorbell_, last_);
     bump(stats_->doorbells);
+    bump(stats_->maps, mapped_ - counted_);
+    counted_ = mapped_;
 }
 
 unsigned TxRing::reap(nic_tx_done *done, unsigned most) {
     unsigned count = 0;
     bool looked = false;
-    u32 before = consumer_;
+    u32 before = consumer_, unmapped_before = unmapped_;
     while (count < most) {
         if (static_cast<s32>(done_ - consumer_) > 0)
             count += complete(done[count]);
@@ -201,7 +219,8 @@ unsigned TxRing::reap(nic_tx_done *done, unsigned most) {
         else
             break;
     }
-    if (consumer_ != before) store_release(freed_, consumer_); // the blocks may be written again; pairs with room()
+    if (consumer_ != before) store_release(freed_, consumer_); // the blocks may be written again; pairs with post()
+    bump(stats_->unmaps, unmapped_ - unmapped_before);
     if (looked) cq_.publish();
     return count;
 }
@@ -237,29 +256,28 @@ void TxRing::fail(const char *why, u32 detail) {
 }
 
 // The oldest WQE; true when it was a packet.
-bool TxRing::complete(nic_tx_done &done) {
+inline bool TxRing::complete(nic_tx_done &done) {
     const Wqe &wqe = wqes_[consumer_ & mask_];
-    unmap(wqe.mappings, stats_->unmaps);
+    unmap(wqe.mappings);
     consumer_ += wqe.blocks;
-    if (!wqe.cookie) return false;
     done = {wqe.cookie, wqe.bytes};
-    return true;
+    return wqe.cookie;
 }
 
-void TxRing::unmap(unsigned mappings, u64 &count) {
-    u32 mask = (mask_ + 1) * kMappingsPerBlock - 1;
-    for (unsigned i = 0; i < mappings; ++i, ++unmapped_) {
-        const Mapping &mapping = mappings_[unmapped_ & mask];
-        plat_unmap(resources_->platform(), mapping.bus, mapping.bytes, PLAT_TO_DEVICE);
+inline void TxRing::unmap(u32 count) {
+    for (u32 end = unmapped_ + count; unmapped_ != end; ++unmapped_) {
+        const Mapping &mapping = mappings_[unmapped_ & mapping_mask_];
+        plat_unmap(platform_, mapping.bus, mapping.bytes, PLAT_TO_DEVICE);
     }
-    bump(count, mappings);
 }
 
 unsigned TxRing::drain(nic_tx_done *done, unsigned most) {
     sq_.destroy(); // the card reads no packet from here on
     store_relaxed(failed_, true);
     unsigned count = 0;
+    u32 unmapped_before = unmapped_;
     while (count < most && consumer_ != producer_) count += complete(done[count]);
+    bump(stats_->unmaps, unmapped_ - unmapped_before);
     return count;
 }
 

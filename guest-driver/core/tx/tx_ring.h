@@ -6,12 +6,15 @@
 #include "core/cq.h"
 #include "core/nic.h"
 #include "core/sync.h"
+#include "spec/wqe.h"
 
 namespace niclab::driver {
 
 struct TxStats {
     // written by post() and ring()
-    u64 packets = 0, bytes = 0, segments = 0, doorbells = 0, busy = 0, map_errors = 0, maps = 0, post_unmaps = 0;
+    u64 packets = 0, bytes = 0, segments = 0, doorbells = 0, busy = 0, map_errors = 0;
+    u64 maps = 0;        // of posted packets
+    u64 undone_maps = 0; // mapped, and unmapped again when a later fragment failed
     // written by reap()
     u64 errors = 0, unmaps = 0;
 };
@@ -31,7 +34,7 @@ class TxRing {
 
     int post(const nic_tx_packet &);
     void ring();
-    bool has_room() const { return room() >= 2 * kMostBlocks - 1; }
+    bool has_room() const { return mask_ + 1 - (producer_ - load_acquire(freed_)) >= 2 * kMostBlocks - 1; }
     unsigned reap(nic_tx_done *done, unsigned most);
     // Ends the queue in the card, then gives back what it held.
     unsigned drain(nic_tx_done *done, unsigned most);
@@ -61,7 +64,7 @@ class TxRing {
     struct Wqe {
         void *cookie = nullptr;
         u32 bytes = 0;
-        u8 blocks = 0, mappings = 0;
+        u16 blocks = 0, mappings = 0;
     };
     struct Mapping {
         u64 bus;
@@ -69,25 +72,31 @@ class TxRing {
     };
     Result<void> create_sq(const TxSettings &);
     Result<void> set_ready();
-    u32 room() const { return mask_ + 1 - (producer_ - load_acquire(freed_)); }
     u8 *block(u32 counter) const { return ring_.cpu() + (counter & mask_) * kBlockBytes; }
-    u8 *write_ethernet(u8 *segment, const nic_tx_packet &) const;
+    enum class Form : u8 { plain, large }; // large: LSO with its headers inlined
+    template <Form form>
+    int post_as(const nic_tx_packet &);
+    template <Form form>
+    void write_ethernet(u8 *segment, const nic_tx_packet &, u32 header) const;
     int map_fragments(u8 *segment, const nic_tx_packet &);
-    void write_control(u32 counter, u32 opcode, u32 ds);
+    int undo_mappings(u32 position, int error);
+    void write_control(u8 *control, u32 counter, WqeOpcode, u32 ds) const;
     void pad(u32 until);
     bool look_for_completion();
     void fail(const char *why, u32 detail);
     bool complete(nic_tx_done &);
-    void unmap(unsigned mappings, u64 &count);
+    void unmap(u32 count);
 
     static constexpr usize kBlockBytes = 64;
     static constexpr unsigned kMappingsPerBlock = 4; // a block holds four segments
 
     const Resources *resources_ = nullptr;
+    plat *platform_ = nullptr;
     TxStats *stats_ = nullptr;
     u8 *last_ = nullptr; // newest WQE
-    u32 mask_ = 0, sqn_shifted_ = 0, key_ = 0, doorbell_ = 0;
+    u32 mask_ = 0, mapping_mask_ = 0, sqn_shifted_ = 0, key_ = 0, doorbell_ = 0;
     u32 producer_ = 0, mapped_ = 0; // next block, next mapping
+    u32 counted_ = 0;               // mappings that the statistics know
     u32 rung_ = 0;                  // the card was told of blocks before this one
     Record record_;
     Array<Wqe> wqes_;
