@@ -39,7 +39,6 @@ constexpr const char *kNames[] = {
     "rx_drop_queue_error",
     "tx_drop_port_down",
     "tx_drop_oversize",
-    "self_loopback",
     "cq_overruns",
     "eq_overruns",
     "queue_errors",

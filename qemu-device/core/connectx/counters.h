@@ -14,7 +14,7 @@ enum class Counter : u16 {
     interrupts, events, completions, error_completions, send_wqes, receive_wqes,
     tx_frames, tx_bytes, rx_frames, rx_bytes,
     rx_drop_port_down, rx_drop_oversize, rx_drop_runt, rx_drop_no_root, rx_drop_steering, rx_drop_no_queue, rx_drop_queue_not_ready,
-    rx_drop_out_of_buffer, rx_drop_queue_error, tx_drop_port_down, tx_drop_oversize, self_loopback,
+    rx_drop_out_of_buffer, rx_drop_queue_error, tx_drop_port_down, tx_drop_oversize,
     cq_overruns, eq_overruns, queue_errors, dma_faults, guest_errors, live_pages, live_objects,
     count,
 };

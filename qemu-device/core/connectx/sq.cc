@@ -99,7 +99,6 @@ void insert_tag(Outgoing &out, u16 tpid, u16 tci) {
     store_be16(start + kAddressBytes + 2, tci);
     out.frame = start;
     out.bytes += kVlanTagBytes;
-    if (out.inline_header) out.inline_header += kVlanTagBytes;
 }
 
 // The headers and data of one WQE as one run of bytes, tag included.

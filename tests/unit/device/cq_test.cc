@@ -129,6 +129,15 @@ TEST_F(CqTest, SolicitedOnlyArmIgnoresPlainEntriesAndTakesErrors) {
     EXPECT_EQ(card_.events_of(Event::completion), 1u);
 }
 
+TEST_F(CqTest, SolicitedOnlyArmFiresAtOnceForAnErrorThatIsThereAlready) {
+    Queue cq = card_.create_cq(4), sq = card_.create_sq(4, cq.number);
+    card_.send(sq, {.opcode = WqeOpcode::umr});
+    card_.arm(cq, 1, /*solicited_only=*/true);
+    EXPECT_EQ(card_.events_of(Event::completion), 0u) << "the error was consumed";
+    card_.arm(cq, 0, /*solicited_only=*/true);
+    EXPECT_EQ(card_.events_of(Event::completion), 1u);
+}
+
 TEST_F(CqTest, ArmOfAnUnknownQueueIsAGuestError) {
     Queue none;
     none.number = 4711;

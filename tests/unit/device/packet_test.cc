@@ -121,6 +121,9 @@ TEST(PacketTest, FragmentsHaveNoLayerFour) {
         parse(frame(Ipv6{.extensions = {17, 0, 0, 0, 0, 0, 0, 0}, .first_header = 44}, Udp{}, {}));
     EXPECT_FALSE(atomic.fragment) << "offset 0 and nothing to come";
     EXPECT_EQ(atomic.l4, L4::udp);
+    Packet reserved =
+        parse(frame(Ipv6{.extensions = {17, 9, 0, 0, 0, 0, 0, 0}, .first_header = 44}, Udp{}, {}));
+    EXPECT_EQ(reserved.l4, L4::udp) << "the second byte of a fragment header is no length";
 }
 
 // Field case F33. Exactly as long as the cut, on the heap: the sanitizer sees one byte too far.

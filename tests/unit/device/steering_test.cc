@@ -256,6 +256,9 @@ TEST_F(SteeringTest, LowestFlowIndexWinsAcrossGroupsAndInside) {
     EXPECT_EQ(where(plain_), 1);
     card_.set_entry(table, early, 3, Match{}.set(M::ethertype, 0x88b5), tir(2));
     EXPECT_EQ(where(plain_), 2);
+    card_.set_entry(table, early, 5, Match{}.set(M::ethertype, 0x88b5), tir(0));
+    EXPECT_EQ(where(plain_), 2) << "a later rule with a higher index changes nothing";
+    EXPECT_EQ(remove(table, 5), Status::ok);
     EXPECT_EQ(remove(table, 3), Status::ok);
     EXPECT_EQ(where(plain_), 1);
     EXPECT_EQ(remove(table, 4), Status::ok);
