@@ -3,14 +3,15 @@
 
 namespace niclab::driver {
 
-Result<Owned<Channel>> Channel::make(const Resources &resources, Vector &vector, const ChannelSettings &settings) {
+Result<Owned<Channel>> Channel::make(const Resources &resources, Vector &vector,
+                                     const ChannelSettings &settings) {
     auto self = TRY(Owned<Channel>::make());
     self->vector_ = &vector;
     self->records_ = TRY(DmaBlock::make(resources.platform(), 4 * kRecordStride));
     u32 eqn = vector.events.number();
     self->rx_ = TRY(RxRing<FragmentMemory>::make(
-        resources, {settings.log_rx_entries, settings.frame_bytes, settings.vlan_strip, eqn, self->record(0), self->record(1),
-                    &vector.rx_arm_number, &vector.rx_stats}));
+        resources, {settings.log_rx_entries, settings.frame_bytes, settings.vlan_strip, eqn, self->record(0),
+                    self->record(1), &vector.rx_arm_number, &vector.rx_stats}));
     self->tx_ = TRY(TxRing::make(resources, {settings.log_tx_entries, eqn, self->record(2), self->record(3),
                                              &vector.tx_arm_number, &vector.tx_stats}));
     store_relaxed(vector.rx_cqn, self->rx_->cqn());

@@ -10,8 +10,9 @@ namespace niclab::driver {
 
 constexpr u32 kNoNumber = ~0u;
 
-// What outlives the queues: the event queue, the counters, and the numbers by which interrupts find the queues. Interrupts may
-// come while queues are opened or closed, so everything here is valid from nic_create() to nic_destroy().
+// What outlives the queues: the event queue, the counters, and the numbers by which interrupts find the
+// queues. Interrupts may come while queues are opened or closed, so everything here is valid from
+// nic_create() to nic_destroy().
 struct Vector {
     const nic_events *callbacks = nullptr;
     unsigned index = 0;
@@ -52,7 +53,9 @@ class Channel {
     friend class Owned<Channel>;
     Channel() = default;
     void report_failure() { vector_->callbacks->channel_error(vector_->callbacks->owner, vector_->index); }
-    Record record(unsigned i) const { return {records_.cpu() + i * kRecordStride, records_.bus() + i * kRecordStride}; }
+    Record record(unsigned i) const {
+        return {records_.cpu() + i * kRecordStride, records_.bus() + i * kRecordStride};
+    }
 
     static constexpr usize kRecordStride = 64; // a cache line each: the card and several processors use them
 

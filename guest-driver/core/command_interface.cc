@@ -10,8 +10,9 @@ namespace niclab::driver {
 namespace {
 constexpr unsigned kFirmwareBootMs = 120000, kFirmwareInitMs = 2000, kCommandMs = 60000;
 constexpr unsigned kLookMs = 1000; // how long a lost command event may stay unnoticed
-constexpr usize kOrdinaryBytes = 6144; // the largest ordinary command is a capability image; destructors must not allocate
-constexpr u32 kAllOnes = 0xffffffff;   // what a card that left the bus answers
+constexpr usize kOrdinaryBytes =
+    6144; // the largest ordinary command is a capability image; destructors must not allocate
+constexpr u32 kAllOnes = 0xffffffff; // what a card that left the bus answers
 } // namespace
 
 Result<Owned<CommandInterface>> CommandInterface::make(plat *platform) {
@@ -29,8 +30,8 @@ Result<Owned<CommandInterface>> CommandInterface::make(plat *platform) {
     unsigned log_entries = sizes >> 4 & 0xf;
     self->log_stride_ = sizes & 0xf;
     if (log_entries < 1 || log_entries > 5 || self->log_stride_ < 6 || log_entries + self->log_stride_ > 12) {
-        plat_log(platform, PLAT_ERROR, "command queue of 2^%u entries, 2^%u bytes each, does not fit a page", log_entries,
-                 self->log_stride_);
+        plat_log(platform, PLAT_ERROR, "command queue of 2^%u entries, 2^%u bytes each, does not fit a page",
+                 log_entries, self->log_stride_);
         return Err{-kEnodev};
     }
     self->page_ = TRY(DmaBlock::make(platform, kPageBytes));
@@ -42,7 +43,8 @@ Result<Owned<CommandInterface>> CommandInterface::make(plat *platform) {
     return self;
 }
 
-// The card must not write into command memory that is about to be freed, whatever it believes is still outstanding.
+// The card must not write into command memory that is about to be freed, whatever it believes is still
+// outstanding.
 CommandInterface::~CommandInterface() {
     if (page_.cpu() && !dead()) plat_stop_dma(platform_);
 }
@@ -106,10 +108,12 @@ Result<void> CommandInterface::submit(Slot &slot, ConstBytes in, Bytes out) {
         .set(CommandEntry::token, slot.token)
         .set(CommandEntry::status_own, kCommandOwnerDevice);
     u8 signature = 0xff; // the exclusive or of all 64 bytes is 0xff
-    for (usize i = 0; i < CommandEntry::bytes; ++i) signature ^= entry[i];
+    for (usize i = 0; i < CommandEntry::bytes; ++i)
+        signature ^= entry[i];
     View<CommandEntry>(entry).set(CommandEntry::signature, signature);
 
-    plat_before_ring(); // entry and mailboxes before the doorbell; pairs with the card fetching the entry after it
+    plat_before_ring(); // entry and mailboxes before the doorbell; pairs with the card fetching the entry
+                        // after it
     plat_write32(platform_, init_segment::kCmdDoorbell, 1u << slot.index);
     return {};
 }
@@ -127,7 +131,8 @@ Result<void> CommandInterface::wait(Slot &slot, u16 opcode) {
             return Err{-kEio};
         }
         if (plat_now_ms(platform_) >= deadline) {
-            plat_log(platform_, PLAT_ERROR, "%s (0x%x) not answered within %u ms", opcode_name(opcode), opcode, kCommandMs);
+            plat_log(platform_, PLAT_ERROR, "%s (0x%x) not answered within %u ms", opcode_name(opcode),
+                     opcode, kCommandMs);
             give_up("a command timed out");
             return Err{-kEtimedout};
         }
@@ -141,7 +146,8 @@ Result<void> CommandInterface::collect(Slot &slot, ConstBytes in, Bytes out) {
     u16 opcode = load_be16(in.data), op_mod = load_be16(in.data + 6);
     u8 delivery = load_shared_u8(slot.entry + CommandEntry::status_own_byte) >> 1;
     if (delivery) {
-        plat_log(platform_, PLAT_ERROR, "%s (0x%x) op_mod 0x%x: the card could not take it, delivery status 0x%x",
+        plat_log(platform_, PLAT_ERROR,
+                 "%s (0x%x) op_mod 0x%x: the card could not take it, delivery status 0x%x",
                  opcode_name(opcode), opcode, op_mod, delivery);
         return Err{-kEio};
     }
@@ -150,8 +156,9 @@ Result<void> CommandInterface::collect(Slot &slot, ConstBytes in, Bytes out) {
     ConstView<CommandOut> reply(out.data);
     StatusMeaning meaning = status_meaning(static_cast<u8>(reply.get(CommandOut::status)));
     if (meaning.status == Status::ok) return {};
-    plat_log(platform_, PLAT_ERROR, "%s (0x%x) op_mod 0x%x failed: %s (0x%x), syndrome 0x%x", opcode_name(opcode), opcode,
-             op_mod, meaning.text, static_cast<unsigned>(meaning.status), reply.get(CommandOut::syndrome));
+    plat_log(platform_, PLAT_ERROR, "%s (0x%x) op_mod 0x%x failed: %s (0x%x), syndrome 0x%x",
+             opcode_name(opcode), opcode, op_mod, meaning.text, static_cast<unsigned>(meaning.status),
+             reply.get(CommandOut::syndrome));
     return Err{meaning.error};
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command queue (manual: command interface). Ordinary commands go one at a time through the first entry; MANAGE_PAGES
-// has the last entry and its own lock, because the card may ask for pages while another command waits for them.
+// The command queue (manual: command interface). Ordinary commands go one at a time through the first entry;
+// MANAGE_PAGES has the last entry and its own lock, because the card may ask for pages while another command
+// waits for them.
 //
-// Polling until use_events(true); then the command event queue tells which entry is finished. Either way the owner bit of
-// the entry decides: an event is only a reason to look. A card that is silent or all ones is given up for good: its DMA is
-// stopped, every later command fails at once with -EIO.
+// Polling until use_events(true); then the command event queue tells which entry is finished. Either way the
+// owner bit of the entry decides: an event is only a reason to look. A card that is silent or all ones is
+// given up for good: its DMA is stopped, every later command fails at once with -EIO.
 #pragma once
 
 #include "core/dma_block.h"
@@ -20,7 +21,8 @@ class CommandInterface {
     static Result<Owned<CommandInterface>> make(plat *);
     ~CommandInterface();
 
-    // Run one command; the opcode is in its first bytes. `out` is filled also when the card reports a failure.
+    // Run one command; the opcode is in its first bytes. `out` is filled also when the card reports a
+    // failure.
     Result<void> execute(ConstBytes in, Bytes out);
 
     void use_events(bool on) { store_release(events_, on); }
@@ -75,7 +77,9 @@ class Command {
     ConstView<Layout> output(usize at = 0) const {
         return ConstView<Layout>(out_ + at);
     }
-    Result<void> execute(CommandInterface &commands) { return commands.execute({in_, InBytes}, {out_, OutBytes}); }
+    Result<void> execute(CommandInterface &commands) {
+        return commands.execute({in_, InBytes}, {out_, OutBytes});
+    }
 
   private:
     u8 in_[InBytes] = {}, out_[OutBytes] = {};
@@ -89,7 +93,9 @@ class LargeCommand {
         LargeCommand command;
         command.in_ = TRY(Array<u8>::make(in_bytes));
         command.out_ = TRY(Array<u8>::make(out_bytes));
-        View<CommandIn>(command.in()).set(CommandIn::opcode, static_cast<u32>(opcode)).set(CommandIn::op_mod, op_mod);
+        View<CommandIn>(command.in())
+            .set(CommandIn::opcode, static_cast<u32>(opcode))
+            .set(CommandIn::op_mod, op_mod);
         return Result<LargeCommand>(driver::move(command));
     }
     u8 *in() const { return in_.data(); }

@@ -11,7 +11,8 @@ struct OpcodeName {
     Opcode opcode;
     const char *name;
 };
-constexpr OpcodeName kOpcodeNames[] = { // the commands this driver sends
+constexpr OpcodeName kOpcodeNames[] = {
+    // the commands this driver sends
     {Opcode::query_hca_cap, "QUERY_HCA_CAP"},
     {Opcode::query_adapter, "QUERY_ADAPTER"},
     {Opcode::init_hca, "INIT_HCA"},

@@ -6,7 +6,8 @@
 namespace niclab::driver {
 
 namespace {
-constexpr u8 kNotWritten = static_cast<u8>(CqeOpcode::invalid) << 4 | 1; // opcode and owner before the first lap
+constexpr u8 kNotWritten =
+    static_cast<u8>(CqeOpcode::invalid) << 4 | 1; // opcode and owner before the first lap
 }
 
 Result<Cq> Cq::make(const Resources &resources, const Settings &settings) {
@@ -19,7 +20,8 @@ Result<Cq> Cq::make(const Resources &resources, const Settings &settings) {
     cq.arm_number_ = settings.arm_number;
     cq.record_ = settings.record;
     cq.ring_ = TRY(DmaBlock::make(resources.platform(), bytes));
-    for (usize at = 0; at < bytes; at += kCqeBytes) cq.ring_.cpu()[at + Cqe::op_own_byte] = kNotWritten;
+    for (usize at = 0; at < bytes; at += kCqeBytes)
+        cq.ring_.cpu()[at + Cqe::op_own_byte] = kNotWritten;
 
     auto create = TRY(LargeCommand::make(Opcode::create_cq, 0, CreateCqIn::pas + 8 * cq.ring_.pages()));
     create.input<CqContext>(CreateCqIn::context)
@@ -28,7 +30,8 @@ Result<Cq> Cq::make(const Resources &resources, const Settings &settings) {
         .set(CqContext::c_eqn, settings.eqn)
         .set(CqContext::dbr_addr, settings.record.bus);
     cq.ring_.write_page_list(create.in() + CreateCqIn::pas);
-    cq.object_ = TRY(Object::make(resources.commands(), create.bytes(), Opcode::destroy_cq, Object::Kind::queue));
+    cq.object_ =
+        TRY(Object::make(resources.commands(), create.bytes(), Opcode::destroy_cq, Object::Kind::queue));
     return Result<Cq>(driver::move(cq));
 }
 
@@ -38,7 +41,8 @@ void Cq::arm() {
     store_be32(request, first);
     store_be32(request + CqArm::cqn.dword, number());
     store_shared_be32(record_.cpu + CqRecord::arm.dword, first);
-    plat_before_ring(); // records before the request; pairs with the card reading them when it takes the request
+    plat_before_ring(); // records before the request; pairs with the card reading them when it takes the
+                        // request
     plat_ring(platform_, doorbell_, request);
 }
 

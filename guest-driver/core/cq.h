@@ -21,7 +21,8 @@ class Cq {
         unsigned log_entries;
         u32 eqn;
         Record record;
-        const u32 *arm_number; // counts the queue's completion events; the card drops arm requests older than an event
+        const u32 *arm_number; // counts the queue's completion events; the card drops arm requests older than
+                               // an event
     };
     Cq() = default;
     static Result<Cq> make(const Resources &, const Settings &);
@@ -37,7 +38,9 @@ class Cq {
     }
     void pop() { ++consumer_; }
     // Tell the card how far the queue was read.
-    void publish() { store_shared_be32(record_.cpu + CqRecord::consumer.dword, consumer_ & CqRecord::consumer.mask()); }
+    void publish() {
+        store_shared_be32(record_.cpu + CqRecord::consumer.dword, consumer_ & CqRecord::consumer.mask());
+    }
     // Ask for an event at the next completion after the published ones.
     void arm();
     u32 number() const { return object_.number(); }

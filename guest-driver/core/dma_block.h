@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Coherent memory that the card shares. What the card may write is read through DmaView: every get() is one load from
-// memory, so a value that was checked is the value that is used.
+// Coherent memory that the card shares. What the card may write is read through DmaView: every get() is one
+// load from memory, so a value that was checked is the value that is used.
 #pragma once
 
 #include "core/memory.h"
@@ -19,7 +19,9 @@ class DmaBlock {
         block.platform_ = platform;
         return Result<DmaBlock>(driver::move(block));
     }
-    DmaBlock(DmaBlock &&other) noexcept : platform_(other.platform_), memory_(other.memory_) { other.platform_ = nullptr; }
+    DmaBlock(DmaBlock &&other) noexcept : platform_(other.platform_), memory_(other.memory_) {
+        other.platform_ = nullptr;
+    }
     DmaBlock &operator=(DmaBlock &&other) noexcept {
         swap(platform_, other.platform_);
         swap(memory_, other.memory_);
@@ -34,7 +36,8 @@ class DmaBlock {
     usize pages() const { return (memory_.bytes + kPageBytes - 1) / kPageBytes; }
     // The block's 4 KiB pages as a list of big-endian addresses, as all queue commands want it.
     void write_page_list(u8 *pas) const {
-        for (usize i = 0; i < pages(); ++i) store_be64(pas + 8 * i, bus() + i * kPageBytes);
+        for (usize i = 0; i < pages(); ++i)
+            store_be64(pas + 8 * i, bus() + i * kPageBytes);
     }
 
   private:
@@ -46,7 +49,9 @@ inline u32 load_shared_be32(const u8 *p) {
     return __builtin_bswap32(*reinterpret_cast<const volatile u32 *>(p));
 }
 inline u8 load_shared_u8(const u8 *p) { return *static_cast<const volatile u8 *>(p); }
-inline void store_shared_be32(u8 *p, u32 value) { *reinterpret_cast<volatile u32 *>(p) = __builtin_bswap32(value); }
+inline void store_shared_be32(u8 *p, u32 value) {
+    *reinterpret_cast<volatile u32 *>(p) = __builtin_bswap32(value);
+}
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the shared loads and stores swap bytes");
 
 // Fields of a Layout in memory that the card may change at any time.

@@ -13,7 +13,8 @@ Result<Eq> Eq::make(CommandInterface &commands, const Settings &settings) {
     eq.doorbell_ = settings.uar_page * uar::kBytes + uar::kEqArm;
     eq.ring_ = TRY(DmaBlock::make(commands.platform(), kEqeBytes << settings.log_entries));
     // Owner 1 is "not written yet" on the first lap.
-    for (usize at = 0; at < kEqeBytes << settings.log_entries; at += kEqeBytes) eq.ring_.cpu()[at + Eqe::owner_byte] = 1;
+    for (usize at = 0; at < kEqeBytes << settings.log_entries; at += kEqeBytes)
+        eq.ring_.cpu()[at + Eqe::owner_byte] = 1;
 
     auto create = TRY(LargeCommand::make(Opcode::create_eq, 0, CreateEqIn::pas + 8 * eq.ring_.pages()));
     create.input<EqContext>(CreateEqIn::context)
@@ -36,7 +37,8 @@ const u8 *Eq::peek() const {
 
 void Eq::arm() {
     u32 value = in_place(EqDoorbell::eqn, number()) | in_place(EqDoorbell::ci, consumer_);
-    plat_before_ring(); // entries are read before the card may use them again; pairs with the card's fetch of the index
+    plat_before_ring(); // entries are read before the card may use them again; pairs with the card's fetch of
+                        // the index
     plat_write32(platform_, doorbell_, value);
 }
 

@@ -12,8 +12,8 @@ class Eq {
   public:
     struct Settings {
         unsigned log_entries;
-        u64 events;    // bit n: event type n
-        u32 vector;    // MSI-X
+        u64 events; // bit n: event type n
+        u32 vector; // MSI-X
         u32 uar_page;
     };
     Eq() = default;
@@ -22,7 +22,8 @@ class Eq {
     // The next event, or nothing.
     const u8 *peek() const;
     void pop() { ++consumer_; }
-    // Tell the card what was read and ask for an interrupt at the next event; one already there counts as next.
+    // Tell the card what was read and ask for an interrupt at the next event; one already there counts as
+    // next.
     void arm();
     unsigned entries() const { return mask_ + 1; }
     u32 number() const { return object_.number(); }

@@ -10,7 +10,8 @@ constexpr u16 kDisconnect = 1; // op_mod of SET_FLOW_TABLE_ROOT
 FlowTable::~FlowTable() {
     if (!commands_) return;
     remove_root();
-    while (group_count_ > 0) destroy_group(groups_[--group_count_].number);
+    while (group_count_ > 0)
+        destroy_group(groups_[--group_count_].number);
     Command<0x40> destroy(Opcode::destroy_flow_table);
     destroy.input<FlowTableIn>().set(FlowTableIn::table_id, number_);
     if (!destroy.execute(*commands_).ok() && !commands_->dead())
@@ -61,7 +62,8 @@ const FlowTable::Group *FlowTable::group_of(u32 index) const {
 Result<void> FlowTable::set_entry(u32 index, const Match &value, FlowDestinationTo to) {
     const Group *group = group_of(index);
     if (!group) return Err{-kEinval};
-    auto set = TRY(LargeCommand::make(Opcode::set_flow_table_entry, 0, SetFteIn::bytes + FlowDestination::bytes));
+    auto set =
+        TRY(LargeCommand::make(Opcode::set_flow_table_entry, 0, SetFteIn::bytes + FlowDestination::bytes));
     set.input<FlowTableIn>().set(FlowTableIn::table_id, number_);
     set.input<SetFteIn>()
         .set(SetFteIn::flow_index, index)
@@ -80,7 +82,8 @@ void FlowTable::delete_entry(u32 index) {
     remove.input<FlowTableIn>().set(FlowTableIn::table_id, number_);
     remove.input<DeleteFteIn>().set(DeleteFteIn::flow_index, index);
     if (!remove.execute(*commands_).ok() && !commands_->dead())
-        plat_log(commands_->platform(), PLAT_WARN, "entry %u of flow table %u stays behind in the card", index, number_);
+        plat_log(commands_->platform(), PLAT_WARN, "entry %u of flow table %u stays behind in the card",
+                 index, number_);
 }
 
 Result<void> FlowTable::make_root() {

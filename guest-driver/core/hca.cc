@@ -18,8 +18,8 @@ constexpr unsigned kHealthMisses = 3; // looks at an unchanged counter before it
 u16 capability_op_mod(CapType type, u16 mode) { return static_cast<u16>(static_cast<u16>(type) << 1 | mode); }
 
 Result<LargeCommand> query_capabilities(CommandInterface &commands, CapType type, u16 mode) {
-    auto query = TRY(LargeCommand::make(Opcode::query_hca_cap, capability_op_mod(type, mode), QueryHcaCapIn::bytes,
-                                        QueryHcaCapOut::bytes));
+    auto query = TRY(LargeCommand::make(Opcode::query_hca_cap, capability_op_mod(type, mode),
+                                        QueryHcaCapIn::bytes, QueryHcaCapOut::bytes));
     TRY(query.execute(commands));
     return query;
 }
@@ -73,7 +73,8 @@ Result<void> Hca::choose_issi() {
 Result<void> Hca::set_host_endianness() {
     u8 image[HostEndianness::bytes] = {};
     image[0] = HostEndianness::kLittle;
-    return access_register(*commands_, RegisterId::host_endianness, RegisterOp::write, {image, sizeof(image)});
+    return access_register(*commands_, RegisterId::host_endianness, RegisterOp::write,
+                           {image, sizeof(image)});
 }
 
 // The current image goes back with what a driver of 4 KiB pages without mailbox signatures wants.
@@ -81,7 +82,8 @@ Result<void> Hca::set_general_capabilities() {
     constexpr u32 kLogQueuePairs = 18;
     auto maximum = TRY(query_capabilities(*commands_, CapType::general, QueryHcaCapIn::kMaximum));
     auto current = TRY(query_capabilities(*commands_, CapType::general, QueryHcaCapIn::kCurrent));
-    auto set = TRY(LargeCommand::make(Opcode::set_hca_cap, capability_op_mod(CapType::general, 0), QueryHcaCapOut::bytes));
+    auto set = TRY(LargeCommand::make(Opcode::set_hca_cap, capability_op_mod(CapType::general, 0),
+                                      QueryHcaCapOut::bytes));
     copy_bytes(set.in() + QueryHcaCapOut::capability, current.out() + QueryHcaCapOut::capability, kCapBytes);
     u32 most = maximum.output<GeneralCaps>(QueryHcaCapOut::capability).get(GeneralCaps::log_max_qp);
     set.input<GeneralCaps>(QueryHcaCapOut::capability)
@@ -142,7 +144,8 @@ Result<void> Hca::read_steering_capabilities() {
                   caps.get(FlowTableCaps::log_max_ft_size) >= kLogLargestTable;
     TRY(require(tables, "receive flow tables of the needed depth and size"));
     u32 fields = caps.get(FlowTableCaps::field_support);
-    TRY(require((fields & kFieldDmac) && (fields & (kFieldEthertype | kFieldOuterIpVersion)), "matching on MAC and protocol"));
+    TRY(require((fields & kFieldDmac) && (fields & (kFieldEthertype | kFieldOuterIpVersion)),
+                "matching on MAC and protocol"));
     capabilities_.match_ip_version = fields & kFieldOuterIpVersion;
     return {};
 }
@@ -163,22 +166,25 @@ bool Hca::check_health() {
     plat *platform = commands_->platform();
     if (commands_->dead()) return false;
     u32 words[HealthBuffer::bytes / 4];
-    for (u32 at = 0; at < HealthBuffer::bytes; at += 4) words[at / 4] = plat_read32(platform, init_segment::kHealthBuffer + at);
+    for (u32 at = 0; at < HealthBuffer::bytes; at += 4)
+        words[at / 4] = plat_read32(platform, init_segment::kHealthBuffer + at);
     auto field = [&](Field<HealthBuffer> f) { return (words[f.dword / 4] >> f.lo) & f.mask(); };
     u32 interface = plat_read32(platform, init_segment::kCmdqAddrLow) >> 8 & 7;
     if (field(HealthBuffer::fw_version) == 0xffffffff) {
         commands_->give_up("it left the bus (registers read all ones)");
-    } else if (interface == init_segment::kNicInterfaceDisabled || interface == init_segment::kNicInterfaceReset) {
+    } else if (interface == init_segment::kNicInterfaceDisabled ||
+               interface == init_segment::kNicInterfaceReset) {
         commands_->give_up("firmware closed the interface");
     } else if (field(HealthBuffer::synd) && field(HealthBuffer::rfr)) {
-        plat_log(platform, PLAT_ERROR, "firmware failed: syndrome 0x%x, extended 0x%x", field(HealthBuffer::synd),
-                 field(HealthBuffer::ext_synd));
+        plat_log(platform, PLAT_ERROR, "firmware failed: syndrome 0x%x, extended 0x%x",
+                 field(HealthBuffer::synd), field(HealthBuffer::ext_synd));
         commands_->give_up("firmware asks for a reset");
     }
     u32 count = plat_read32(platform, init_segment::kHealthCounter);
     same_health_count_ = count == last_health_count_ ? same_health_count_ + 1 : 0;
     last_health_count_ = count;
-    if (same_health_count_ == kHealthMisses) plat_log(platform, PLAT_WARN, "the card's health counter stands still");
+    if (same_health_count_ == kHealthMisses)
+        plat_log(platform, PLAT_WARN, "the card's health counter stands still");
     return !commands_->dead();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The card as a whole: brought from power-on to running, and back when this object goes (manual: command sequence).
+// The card as a whole: brought from power-on to running, and back when this object goes (manual: command
+// sequence).
 #pragma once
 
 #include "core/command_interface.h"
@@ -10,11 +11,11 @@ namespace niclab::driver {
 
 // What the card can do, as far as the driver uses it.
 struct Capabilities {
-    u32 event_queues = 0;       // that the card has
+    u32 event_queues = 0; // that the card has
     u32 max_lso_bytes = 0;
     u32 rss_table_entries = 0;
-    u32 max_queue_entries = 0;  // receive WQEs or 64-byte send blocks
-    u32 max_mtu = 0;            // hardware MTU
+    u32 max_queue_entries = 0; // receive WQEs or 64-byte send blocks
+    u32 max_mtu = 0;           // hardware MTU
     bool match_ip_version = false;
 };
 

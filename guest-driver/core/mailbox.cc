@@ -7,8 +7,10 @@ Result<void> MailboxChain::reserve(plat *platform, usize payload) {
     usize wanted = (blocks_for(payload) + kPerPage - 1) / kPerPage;
     if (wanted <= pages_.size()) return {};
     auto pages = TRY(Array<DmaBlock>::make(wanted));
-    for (usize i = pages_.size(); i < wanted; ++i) pages[i] = TRY(DmaBlock::make(platform, kPageBytes));
-    for (usize i = 0; i < pages_.size(); ++i) pages[i] = driver::move(pages_[i]);
+    for (usize i = pages_.size(); i < wanted; ++i)
+        pages[i] = TRY(DmaBlock::make(platform, kPageBytes));
+    for (usize i = 0; i < pages_.size(); ++i)
+        pages[i] = driver::move(pages_[i]);
     pages_ = driver::move(pages);
     return {};
 }
@@ -26,12 +28,14 @@ void MailboxChain::prepare(usize payload, u8 token) {
 
 void MailboxChain::write(ConstBytes payload) {
     for (usize at = 0; at < payload.size; at += kMailboxDataBytes)
-        copy_bytes(block(at / kMailboxDataBytes), payload.data + at, min(payload.size - at, kMailboxDataBytes));
+        copy_bytes(block(at / kMailboxDataBytes), payload.data + at,
+                   min(payload.size - at, kMailboxDataBytes));
 }
 
 void MailboxChain::read(Bytes payload) const {
     for (usize at = 0; at < payload.size; at += kMailboxDataBytes)
-        copy_bytes(payload.data + at, block(at / kMailboxDataBytes), min(payload.size - at, kMailboxDataBytes));
+        copy_bytes(payload.data + at, block(at / kMailboxDataBytes),
+                   min(payload.size - at, kMailboxDataBytes));
 }
 
 } // namespace niclab::driver

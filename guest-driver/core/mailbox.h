@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A chain of command mailboxes. The driver keeps its own list of the blocks and never follows the links in shared memory.
+// A chain of command mailboxes. The driver keeps its own list of the blocks and never follows the links in
+// shared memory.
 #pragma once
 
 #include "core/dma_block.h"
@@ -19,7 +20,9 @@ class MailboxChain {
 
   private:
     static constexpr usize kPerPage = kPageBytes / kMailboxStride;
-    static constexpr usize blocks_for(usize payload) { return (payload + kMailboxDataBytes - 1) / kMailboxDataBytes; }
+    static constexpr usize blocks_for(usize payload) {
+        return (payload + kMailboxDataBytes - 1) / kMailboxDataBytes;
+    }
     u8 *block(usize i) const { return pages_[i / kPerPage].cpu() + i % kPerPage * kMailboxStride; }
     u64 block_bus(usize i) const { return pages_[i / kPerPage].bus() + i % kPerPage * kMailboxStride; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ownership of ordinary memory. There is no global operator new in the core: each allocation may fail and says so.
+// Ownership of ordinary memory. There is no global operator new in the core: each allocation may fail and
+// says so.
 #pragma once
 
 #include "core/platform.h"
@@ -80,7 +81,8 @@ class Array {
         if (size == 0) return Result<Array>(driver::move(array));
         array.elements_ = static_cast<T *>(plat_alloc(size * sizeof(T)));
         if (!array.elements_) return Err{-kEnomem};
-        for (; array.size_ < size; ++array.size_) new (Place{array.elements_ + array.size_}) T();
+        for (; array.size_ < size; ++array.size_)
+            new (Place{array.elements_ + array.size_}) T();
         return Result<Array>(driver::move(array));
     }
     Array(Array &&other) noexcept : elements_(other.elements_), size_(other.size_) {
@@ -93,7 +95,8 @@ class Array {
         return *this;
     }
     ~Array() {
-        while (size_ > 0) elements_[--size_].~T();
+        while (size_ > 0)
+            elements_[--size_].~T();
         plat_free(elements_);
     }
     usize size() const { return size_; }

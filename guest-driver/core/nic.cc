@@ -48,25 +48,39 @@ int nic_get_link(nic *self, struct nic_link *link) { return hand_out(self->link(
 
 int nic_open(nic *self, const nic_params *params) { return self->open(*params).error(); }
 void nic_close(nic *self) { self->close(); }
-nic_channel *nic_get_channel(nic *self, unsigned index) { return reinterpret_cast<nic_channel *>(self->channel(index)); }
+nic_channel *nic_get_channel(nic *self, unsigned index) {
+    return reinterpret_cast<nic_channel *>(self->channel(index));
+}
 
 int nic_set_filter(nic *self, const nic_filter *filter) { return self->set_filter(*filter).error(); }
 int nic_set_vlan_strip(nic *self, int on) { return self->set_vlan_strip(on != 0).error(); }
 
-int nic_tx_post(nic_channel *channel, const nic_tx_packet *packet) { return core(channel).tx().post(*packet); }
+int nic_tx_post(nic_channel *channel, const nic_tx_packet *packet) {
+    return core(channel).tx().post(*packet);
+}
 void nic_tx_ring(nic_channel *channel) { core(channel).tx().ring(); }
 int nic_tx_has_room(const nic_channel *channel) { return core(channel).tx().has_room(); }
-unsigned nic_tx_reap(nic_channel *channel, nic_tx_done *done, unsigned max) { return core(channel).reap(done, max); }
-unsigned nic_tx_drain(nic_channel *channel, nic_tx_done *done, unsigned max) { return core(channel).tx().drain(done, max); }
+unsigned nic_tx_reap(nic_channel *channel, nic_tx_done *done, unsigned max) {
+    return core(channel).reap(done, max);
+}
+unsigned nic_tx_drain(nic_channel *channel, nic_tx_done *done, unsigned max) {
+    return core(channel).tx().drain(done, max);
+}
 
-unsigned nic_rx_poll(nic_channel *channel, nic_rx_packet *packets, unsigned max) { return core(channel).poll(packets, max); }
-int nic_rx_refill(nic_channel *channel) { return core(channel).rx().refill(MaySleep::no).ok() ? 0 : -kEnomem; }
+unsigned nic_rx_poll(nic_channel *channel, nic_rx_packet *packets, unsigned max) {
+    return core(channel).poll(packets, max);
+}
+int nic_rx_refill(nic_channel *channel) {
+    return core(channel).rx().refill(MaySleep::no).ok() ? 0 : -kEnomem;
+}
 void nic_rx_arm(nic_channel *channel) { core(channel).rx().arm(); }
 void nic_tx_arm(nic_channel *channel) { core(channel).tx().arm(); }
 
 void nic_get_queue_stats(const nic *self, unsigned channel, struct nic_queue_stats *stats) {
     self->queue_stats(channel, *stats);
 }
-int nic_get_port_stats(nic *self, struct nic_port_stats *stats) { return hand_out(self->port_stats(), stats); }
+int nic_get_port_stats(nic *self, struct nic_port_stats *stats) {
+    return hand_out(self->port_stats(), stats);
+}
 
 } // extern "C"

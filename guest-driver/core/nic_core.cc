@@ -14,19 +14,22 @@ struct ControlQueue {
     unsigned log_entries;
     u64 events;
 };
-constexpr ControlQueue kControlQueues[] = { // in the order of Nic::Control
+constexpr ControlQueue kControlQueues[] = {
+    // in the order of Nic::Control
     {6, event_bit(Event::command)},
     {8, event_bit(Event::port_change) | event_bit(Event::cq_error) | event_bit(Event::wq_catastrophic) |
             event_bit(Event::wq_invalid_request) | event_bit(Event::wq_access_violation)},
     {6, event_bit(Event::page_request)},
 };
-// Each of a channel's two completion queues has at most one event under way; the rest is room for those of closed queues.
+// Each of a channel's two completion queues has at most one event under way; the rest is room for those of
+// closed queues.
 constexpr unsigned kLogCompletionEvents = 7;
 
 constexpr bool power_of_two(unsigned n) { return n && !(n & (n - 1)); }
 constexpr unsigned log2(unsigned n) {
     unsigned log = 0;
-    while (n >>= 1) ++log;
+    while (n >>= 1)
+        ++log;
     return log;
 }
 
@@ -49,8 +52,8 @@ Result<void> Nic::start(plat *platform, unsigned vectors, const nic_events &even
 
 Result<void> Nic::create_control_events() {
     for (unsigned i = 0; i < kControlCount; ++i) {
-        control_[i] = TRY(Eq::make(hca_->commands(), {kControlQueues[i].log_entries, kControlQueues[i].events, 0,
-                                                      resources_.uar_page()}));
+        control_[i] = TRY(Eq::make(hca_->commands(), {kControlQueues[i].log_entries, kControlQueues[i].events,
+                                                      0, resources_.uar_page()}));
         store_release(control_ready_[i], true); // before its interrupts; pairs with control_interrupt()
         control_[i].arm();
         if (i == kCommands) hca_->commands().use_events(true);
@@ -70,14 +73,16 @@ Result<void> Nic::create_vectors(unsigned vectors) {
     for (u32 i = 0; i < channels; ++i) {
         vectors_[i].callbacks = &events_;
         vectors_[i].index = i;
-        vectors_[i].events = TRY(Eq::make(hca_->commands(), {kLogCompletionEvents, 0, i + 1, resources_.uar_page()}));
+        vectors_[i].events =
+            TRY(Eq::make(hca_->commands(), {kLogCompletionEvents, 0, i + 1, resources_.uar_page()}));
         store_release(vectors_ready_, i + 1); // before its interrupts; pairs with channel_interrupt()
         vectors_[i].events.arm();
     }
     return {};
 }
 
-// Interrupt handlers leave an event queue before it goes. The command queue's goes last, after a return to polling.
+// Interrupt handlers leave an event queue before it goes. The command queue's goes last, after a return to
+// polling.
 Nic::~Nic() {
     close();
     if (!hca_) return;
@@ -114,7 +119,8 @@ Result<nic_link> Nic::link() {
     return link;
 }
 
-// ---- Events ----------------------------------------------------------------------------------------------------------------
+// ---- Events
+// ----------------------------------------------------------------------------------------------------------------
 
 void Nic::control_interrupt() {
     if (load_acquire(control_ready_[kCommands])) handle_commands();
@@ -123,7 +129,8 @@ void Nic::control_interrupt() {
     if (load_acquire(control_ready_[kPages]) && control_[kPages].peek()) events_.work(events_.owner);
 }
 
-// Loops are bounded by the queue's size: a card that never stops writing gets its next turn with the next interrupt.
+// Loops are bounded by the queue's size: a card that never stops writing gets its next turn with the next
+// interrupt.
 void Nic::handle_commands() {
     Eq &queue = control_[kCommands];
     for (unsigned i = 0; i < queue.entries(); ++i, queue.pop()) {
@@ -157,8 +164,10 @@ void Nic::handle_queue_error(const u8 *event) {
     unsigned ready = load_acquire(vectors_ready_);
     for (unsigned i = 0; i < ready; ++i) {
         const Vector &vector = vectors_[i];
-        const u32 &receive = cq_error ? vector.rx_cqn : vector.rqn, &send = cq_error ? vector.tx_cqn : vector.sqn;
-        if (number == load_relaxed(receive) || number == load_relaxed(send)) events_.channel_error(events_.owner, i);
+        const u32 &receive = cq_error ? vector.rx_cqn : vector.rqn,
+                  &send = cq_error ? vector.tx_cqn : vector.sqn;
+        if (number == load_relaxed(receive) || number == load_relaxed(send))
+            events_.channel_error(events_.owner, i);
     }
 }
 
@@ -193,15 +202,18 @@ void Nic::serve_page_requests() {
     queue.arm();
 }
 
-// ---- Open and close --------------------------------------------------------------------------------------------------------
+// ---- Open and close
+// --------------------------------------------------------------------------------------------------------
 
 Result<void> Nic::check(const nic_params &params) const {
     nic_info info;
     describe(info);
     u32 most = min(hca_->capabilities().max_queue_entries, static_cast<u32>(NIC_MAX_RING));
-    bool rings = power_of_two(params.tx_entries) && power_of_two(params.rx_entries) && params.tx_entries >= NIC_MIN_RING &&
-                 params.rx_entries >= NIC_MIN_RING && params.tx_entries <= most && params.rx_entries <= most;
-    bool sizes = params.channels >= 1 && params.channels <= info.max_channels && params.mtu >= 68 && params.mtu <= info.max_mtu;
+    bool rings = power_of_two(params.tx_entries) && power_of_two(params.rx_entries) &&
+                 params.tx_entries >= NIC_MIN_RING && params.rx_entries >= NIC_MIN_RING &&
+                 params.tx_entries <= most && params.rx_entries <= most;
+    bool sizes = params.channels >= 1 && params.channels <= info.max_channels && params.mtu >= 68 &&
+                 params.mtu <= info.max_mtu;
     if (!rings || !sizes || params.rx_map != NIC_RX_MAP_FRAGMENT) return Err{-kEinval};
     return {};
 }
@@ -254,11 +266,13 @@ Result<void> Nic::set_filter(const nic_filter &filter) {
 }
 
 Result<void> Nic::set_vlan_strip(bool on) {
-    for (Owned<Channel> &channel : channels_) TRY(channel->rx().set_vlan_strip(on));
+    for (Owned<Channel> &channel : channels_)
+        TRY(channel->rx().set_vlan_strip(on));
     return {};
 }
 
-// ---- Statistics ------------------------------------------------------------------------------------------------------------
+// ---- Statistics
+// ------------------------------------------------------------------------------------------------------------
 
 void Nic::queue_stats(unsigned channel, nic_queue_stats &out) const {
     out = {};
@@ -280,7 +294,8 @@ void Nic::queue_stats(unsigned channel, nic_queue_stats &out) const {
     out.tx_busy = load_relaxed(tx.busy);
     out.tx_map_errors = load_relaxed(tx.map_errors);
     out.dma_maps = load_relaxed(rx.mappings.maps) + load_relaxed(tx.maps) + load_relaxed(tx.undone_maps);
-    out.dma_unmaps = load_relaxed(rx.mappings.unmaps) + load_relaxed(tx.unmaps) + load_relaxed(tx.undone_maps);
+    out.dma_unmaps =
+        load_relaxed(rx.mappings.unmaps) + load_relaxed(tx.unmaps) + load_relaxed(tx.undone_maps);
 }
 
 Result<nic_port_stats> Nic::port_stats() {

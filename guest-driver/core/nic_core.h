@@ -29,7 +29,9 @@ class Nic {
     void close();
     Result<void> set_filter(const nic_filter &);
     Result<void> set_vlan_strip(bool on);
-    Channel *channel(unsigned index) const { return index < channels_.size() ? channels_[index].get() : nullptr; }
+    Channel *channel(unsigned index) const {
+        return index < channels_.size() ? channels_[index].get() : nullptr;
+    }
 
     void queue_stats(unsigned channel, nic_queue_stats &) const;
     Result<nic_port_stats> port_stats();

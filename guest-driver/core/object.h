@@ -8,13 +8,14 @@ namespace niclab::driver {
 
 class Object {
   public:
-    // What a refused destroy means: nothing for bookkeeping objects, but a queue that lives on could still write to memory
-    // which its owner frees next. Then the card is given up, which stops its DMA.
+    // What a refused destroy means: nothing for bookkeeping objects, but a queue that lives on could still
+    // write to memory which its owner frees next. Then the card is given up, which stops its DMA.
     enum class Kind : u8 { bookkeeping, queue };
 
     Object() = default;
     // Run a CREATE or ALLOC command; the reply names the object.
-    static Result<Object> make(CommandInterface &commands, ConstBytes in, Opcode destroy, Kind kind = Kind::bookkeeping) {
+    static Result<Object> make(CommandInterface &commands, ConstBytes in, Opcode destroy,
+                               Kind kind = Kind::bookkeeping) {
         u8 out[CommandOut::bytes] = {};
         TRY(commands.execute(in, {out, sizeof(out)}));
         Object object;

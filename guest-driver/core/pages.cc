@@ -16,7 +16,8 @@ Result<Owned<Pages>> Pages::make(CommandInterface &commands) {
     return self;
 }
 
-// Only reached when the card has let go of its pages or was given up. Chains are cut one by one: no deep recursion.
+// Only reached when the card has let go of its pages or was given up. Chains are cut one by one: no deep
+// recursion.
 Pages::~Pages() {
     if (lent_ && !commands_->dead()) commands_->give_up("it kept pages that it had to return");
     for (Owned<Page> &head : buckets_)
@@ -54,8 +55,8 @@ void Pages::serve(u16 function_id, s32 count) {
 // All pages of a request travel in one command: firmware counts commands against requests.
 Result<void> Pages::give(u16 function_id, u32 count) {
     if (count > kMostLent - lent_) {
-        plat_log(commands_->platform(), PLAT_ERROR, "the card wants %u pages on top of %u, more than the driver lends", count,
-                 lent_);
+        plat_log(commands_->platform(), PLAT_ERROR,
+                 "the card wants %u pages on top of %u, more than the driver lends", count, lent_);
         return Err{-kEnomem};
     }
     auto command = TRY(LargeCommand::make(Opcode::manage_pages, static_cast<u16>(ManagePages::give),
@@ -72,7 +73,8 @@ Result<void> Pages::give(u16 function_id, u32 count) {
     }
     if (result.ok()) result = command.execute(*commands_);
     if (!result.ok() && !commands_->dead())
-        while (lent > 0) forget(load_be64(addresses + 8 * --lent));
+        while (lent > 0)
+            forget(load_be64(addresses + 8 * --lent));
     return result;
 }
 
@@ -96,7 +98,8 @@ Result<u32> Pages::take(u16 function_id, u32 count) {
     TRY(commands_->execute({command.in(), ManagePagesIn::bytes}, {taken_.data(), bytes}));
     u32 returned = ConstView<ManagePagesOut>(taken_.data()).get(ManagePagesOut::output_num_entries);
     if (returned > count) {
-        plat_log(commands_->platform(), PLAT_ERROR, "the card returned %u pages when asked for %u", returned, count);
+        plat_log(commands_->platform(), PLAT_ERROR, "the card returned %u pages when asked for %u", returned,
+                 count);
         return Err{-kEio};
     }
     u32 known = 0;
@@ -105,14 +108,16 @@ Result<u32> Pages::take(u16 function_id, u32 count) {
         if (forget(bus))
             ++known;
         else
-            plat_log(commands_->platform(), PLAT_WARN, "the card returned page 0x%llx, which it was not given", bus);
+            plat_log(commands_->platform(), PLAT_WARN,
+                     "the card returned page 0x%llx, which it was not given", bus);
     }
     return known;
 }
 
 bool Pages::forget(u64 bus) {
     Owned<Page> *link = &buckets_[bucket(bus)];
-    while (*link && (*link)->memory.bus() != bus) link = &(*link)->next;
+    while (*link && (*link)->memory.bus() != bus)
+        link = &(*link)->next;
     if (!*link) return false;
     Owned<Page> gone = driver::move(*link);
     *link = driver::move(gone->next);
@@ -125,7 +130,8 @@ void Pages::refuse(u16 function_id) {
     plat_log(commands_->platform(), PLAT_WARN, "no memory for the card's page request");
     Command<ManagePagesIn::bytes> command(Opcode::manage_pages, static_cast<u16>(ManagePages::cannot_give));
     command.input<ManagePagesIn>().set(ManagePagesIn::function_id, function_id);
-    if (!command.execute(*commands_).ok()) plat_log(commands_->platform(), PLAT_WARN, "the card did not take the refusal");
+    if (!command.execute(*commands_).ok())
+        plat_log(commands_->platform(), PLAT_WARN, "the card did not take the refusal");
 }
 
 void Pages::take_all() {

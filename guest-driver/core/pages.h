@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Host pages lent to the card's firmware (manual: page management). The card may return only what it was given.
+// Host pages lent to the card's firmware (manual: page management). The card may return only what it was
+// given.
 #pragma once
 
 #include "core/command_interface.h"
@@ -29,7 +30,7 @@ class Pages {
         Owned<Page> next;
     };
     static constexpr usize kBuckets = 512;
-    static constexpr u32 kMostLent = 1u << 18;  // 1 GiB: more is not a request but an attack
+    static constexpr u32 kMostLent = 1u << 18; // 1 GiB: more is not a request but an attack
     static constexpr u32 kTakeAtOnce = 256;
     static usize bucket(u64 bus) { return (bus / kHostPageBytes) % kBuckets; }
 

@@ -13,8 +13,15 @@ struct Speed {
     u32 mbps;
 };
 constexpr Speed kExtendedSpeeds[] = {
-    {1u << 3, 5000},    {1u << 4, 10000},   {1u << 5, 40000},   {1u << 6, 25000},   {1u << 7 | 1u << 8, 50000},
-    {1u << 9 | 1u << 10 | 1u << 11, 100000}, {1u << 12, 200000}, {1u << 1, 1000}, {1u << 0, 100},
+    {1u << 3, 5000},
+    {1u << 4, 10000},
+    {1u << 5, 40000},
+    {1u << 6, 25000},
+    {1u << 7 | 1u << 8, 50000},
+    {1u << 9 | 1u << 10 | 1u << 11, 100000},
+    {1u << 12, 200000},
+    {1u << 1, 1000},
+    {1u << 0, 100},
 };
 constexpr Speed kLegacySpeeds[] = {
     {1u << 0 | 1u << 1, 1000},
@@ -33,7 +40,8 @@ u32 find_speed(const Speed (&speeds)[N], u32 oper) {
 }
 
 // Offsets inside the IEEE 802.3 counter set.
-constexpr usize kFramesTransmitted = 0x00, kFramesReceived = 0x08, kOctetsTransmitted = 0x20, kOctetsReceived = 0x28;
+constexpr usize kFramesTransmitted = 0x00, kFramesReceived = 0x08, kOctetsTransmitted = 0x20,
+                kOctetsReceived = 0x28;
 
 } // namespace
 
@@ -80,7 +88,8 @@ Result<u32> query_speed_mbps(CommandInterface &commands) {
     View<Ptys>(image).set(Ptys::local_port, kPort).set(Ptys::proto_mask, kEthernet);
     TRY(access_register(commands, RegisterId::ptys, RegisterOp::read, {image, sizeof(image)}));
     ConstView<Ptys> ptys(image);
-    if (ptys.get(Ptys::ext_eth_proto_capability)) return find_speed(kExtendedSpeeds, ptys.get(Ptys::ext_eth_proto_oper));
+    if (ptys.get(Ptys::ext_eth_proto_capability))
+        return find_speed(kExtendedSpeeds, ptys.get(Ptys::ext_eth_proto_oper));
     return find_speed(kLegacySpeeds, ptys.get(Ptys::eth_proto_oper));
 }
 

@@ -25,7 +25,8 @@ Result<void> Resources::allocate_uar(CommandInterface &commands) {
 
 Result<void> Resources::allocate_rest(CommandInterface &commands) {
     pd_ = TRY(Object::make(commands, Opcode::alloc_pd, Opcode::dealloc_pd));
-    transport_domain_ = TRY(Object::make(commands, Opcode::alloc_transport_domain, Opcode::dealloc_transport_domain));
+    transport_domain_ =
+        TRY(Object::make(commands, Opcode::alloc_transport_domain, Opcode::dealloc_transport_domain));
     TRY(create_key());
     TRY(create_tis());
     counter_set_ = TRY(Object::make(commands, Opcode::alloc_q_counter, Opcode::dealloc_q_counter));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What all queues of the port share: doorbell page, protection domain, the key to all memory, send interface, drop counter.
+// What all queues of the port share: doorbell page, protection domain, the key to all memory, send interface,
+// drop counter.
 #pragma once
 
 #include "core/object.h"

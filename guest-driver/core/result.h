@@ -7,8 +7,8 @@
 namespace niclab::driver {
 
 // The kernel's numbers; the glue hands them on unchanged.
-constexpr int kEio = 5, kEagain = 11, kEnomem = 12, kEbusy = 16, kEnodev = 19, kEinval = 22, kEnospc = 28, kEtimedout = 110,
-              kEopnotsupp = 95;
+constexpr int kEio = 5, kEagain = 11, kEnomem = 12, kEbusy = 16, kEnodev = 19, kEinval = 22, kEnospc = 28,
+              kEtimedout = 110, kEopnotsupp = 95;
 
 template <class T>
 struct RemoveReference {
@@ -72,13 +72,13 @@ class [[nodiscard]] Result<void> {
     int error_ = 0;
 };
 
-// The value of a Result, or return its error from the enclosing function. Use it only as a whole statement or initializer:
-// GCC does not destroy half-evaluated neighbours of a statement expression that returns.
-#define TRY(expression)                                                                                                \
-    ({                                                                                                                 \
-        auto try_result = (expression);                                                                                \
-        if (!try_result.ok()) return ::niclab::driver::Err{try_result.error()};                                        \
-        try_result.take();                                                                                             \
+// The value of a Result, or return its error from the enclosing function. Use it only as a whole statement or
+// initializer: GCC does not destroy half-evaluated neighbours of a statement expression that returns.
+#define TRY(expression)                                                                                      \
+    ({                                                                                                       \
+        auto try_result = (expression);                                                                      \
+        if (!try_result.ok()) return ::niclab::driver::Err{try_result.error()};                              \
+        try_result.take();                                                                                   \
     })
 
 } // namespace niclab::driver

@@ -24,10 +24,12 @@ constexpr HashedTraffic kHashed[] = {
 
 } // namespace
 
-Result<void> Rss::create(const Resources &resources, const u32 *rqns, unsigned queues, u32 entries, const u8 *key) {
+Result<void> Rss::create(const Resources &resources, const u32 *rqns, unsigned queues, u32 entries,
+                         const u8 *key) {
     resources_ = &resources;
     TRY(create_table(rqns, queues, entries));
-    for (const HashedTraffic &row : kHashed) TRY(create_hashed(row.kind, key));
+    for (const HashedTraffic &row : kHashed)
+        TRY(create_hashed(row.kind, key));
     return create_direct(rqns[0]);
 }
 
@@ -37,7 +39,8 @@ Result<void> Rss::create_table(const u32 *rqns, unsigned queues, u32 entries) {
         .set(RqtContext::rqt_max_size, entries)
         .set(RqtContext::rqt_actual_size, entries);
     u8 *list = create.in() + CreateRqtIn::context + RqtContext::rq_num;
-    for (u32 i = 0; i < entries; ++i) store_be32(list + 4 * i, rqns[i % queues]);
+    for (u32 i = 0; i < entries; ++i)
+        store_be32(list + 4 * i, rqns[i % queues]);
     table_ = TRY(Object::make(resources_->commands(), create.bytes(), Opcode::destroy_rqt));
     return {};
 }
@@ -54,7 +57,8 @@ Result<void> Rss::create_hashed(Traffic kind, const u8 *key) {
         .set(TirContext::hash_l3_type, row.l3_type)
         .set(TirContext::hash_l4_type, row.l4_type)
         .set(TirContext::hash_fields, row.fields);
-    copy_bytes(create.in() + CreateTirIn::context + TirContext::toeplitz_key, key, TirContext::kToeplitzKeyBytes);
+    copy_bytes(create.in() + CreateTirIn::context + TirContext::toeplitz_key, key,
+               TirContext::kToeplitzKeyBytes);
     tirs_[static_cast<unsigned>(kind)] =
         TRY(Object::make(resources_->commands(), {create.in(), CreateTirIn::bytes}, Opcode::destroy_tir));
     return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Spreading received flows over the receive queues: one indirection table, one transport interface (TIR) per kind of traffic.
+// Spreading received flows over the receive queues: one indirection table, one transport interface (TIR) per
+// kind of traffic.
 #pragma once
 
 #include "core/resources.h"

@@ -14,7 +14,8 @@ constexpr u32 kUntaggedEntry = 4096, kAnyVlanEntry = 4097;
 // Address table: full addresses, then "any multicast", then "any".
 constexpr u32 kMulticastEntry = 1024, kAnyAddressEntry = 1025;
 
-constexpr u8 kAllOnesMac[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}; // broadcast address, and the mask of an address
+constexpr u8 kAllOnesMac[6] = {0xff, 0xff, 0xff,
+                               0xff, 0xff, 0xff}; // broadcast address, and the mask of an address
 constexpr u8 kMulticastBit[6] = {1, 0, 0, 0, 0, 0};
 
 // Traffic-type table: a row per entry, in the order of enum Traffic.
@@ -23,8 +24,13 @@ struct TrafficEntry {
     u32 ip_version, ethertype, protocol;
 };
 constexpr TrafficEntry kTraffic[] = {
-    {4, 0x0800, kProtocolTcp}, {6, 0x86dd, kProtocolTcp}, {4, 0x0800, kProtocolUdp}, {6, 0x86dd, kProtocolUdp},
-    {4, 0x0800, 0},            {6, 0x86dd, 0},            {0, 0, 0},
+    {4, 0x0800, kProtocolTcp},
+    {6, 0x86dd, kProtocolTcp},
+    {4, 0x0800, kProtocolUdp},
+    {6, 0x86dd, kProtocolUdp},
+    {4, 0x0800, 0},
+    {6, 0x86dd, 0},
+    {0, 0, 0},
 };
 static_assert(sizeof(kTraffic) / sizeof(kTraffic[0]) == kTrafficKinds);
 constexpr u32 kFirstIpEntry = 4, kOtherEntry = 6;
@@ -59,9 +65,11 @@ Steering::~Steering() {
     remove_vlans();
     if (everything_) address_.delete_entry(kAnyAddressEntry);
     if (all_multicast_) address_.delete_entry(kMulticastEntry);
-    for (Address &address : addresses_) address.wanted = false;
+    for (Address &address : addresses_)
+        address.wanted = false;
     remove_addresses();
-    while (traffic_entries_ > 0) traffic_.delete_entry(--traffic_entries_);
+    while (traffic_entries_ > 0)
+        traffic_.delete_entry(--traffic_entries_);
 }
 
 Result<void> Steering::create_traffic_table(const Rss &rss, bool by_version) {
@@ -112,7 +120,8 @@ Result<void> Steering::apply(const nic_filter &filter) {
     TRY(set_vport_promiscuous(*commands_, everything, filter.all_multicast));
     if (everything) TRY(set_switch(address_, kAnyAddressEntry, everything_, true, Match{}, traffic_));
     if (any_vlan) TRY(set_switch(vlan_, kAnyVlanEntry, all_vlans_, true, Match{}, address_));
-    TRY(set_switch(address_, kMulticastEntry, all_multicast_, filter.all_multicast, Match{}.set_dmac(kMulticastBit), traffic_));
+    TRY(set_switch(address_, kMulticastEntry, all_multicast_, filter.all_multicast,
+                   Match{}.set_dmac(kMulticastBit), traffic_));
     TRY(set_switch(vlan_, kUntaggedEntry, untagged_, !any_vlan, Match{}, address_));
     TRY(add_addresses());
     TRY(add_vlans());
@@ -124,8 +133,8 @@ Result<void> Steering::apply(const nic_filter &filter) {
     return {};
 }
 
-Result<void> Steering::set_switch(FlowTable &table, u32 index, bool &installed, bool wanted, const Match &value,
-                                  const FlowTable &next) {
+Result<void> Steering::set_switch(FlowTable &table, u32 index, bool &installed, bool wanted,
+                                  const Match &value, const FlowTable &next) {
     if (installed == wanted) return {};
     if (wanted)
         TRY(table.set_entry(index, value, {Destination::table, next.number()}));
@@ -136,10 +145,12 @@ Result<void> Steering::set_switch(FlowTable &table, u32 index, bool &installed, 
 }
 
 bool Steering::want_addresses(const nic_filter &filter) {
-    for (Address &address : addresses_) address.wanted = false;
+    for (Address &address : addresses_)
+        address.wanted = false;
     bool fits = want_address(filter.mac);
     fits = want_address(kAllOnesMac) && fits;
-    for (unsigned i = 0; i < filter.address_count; ++i) fits = want_address(filter.addresses[i]) && fits;
+    for (unsigned i = 0; i < filter.address_count; ++i)
+        fits = want_address(filter.addresses[i]) && fits;
     return fits;
 }
 
@@ -166,7 +177,8 @@ Result<void> Steering::add_addresses() {
     for (u32 i = 0; i < kAddresses; ++i) {
         Address &address = addresses_[i];
         if (!address.wanted || address.installed) continue;
-        TRY(address_.set_entry(i, Match{}.set_dmac(address.mac.bytes), {Destination::table, traffic_.number()}));
+        TRY(address_.set_entry(i, Match{}.set_dmac(address.mac.bytes),
+                               {Destination::table, traffic_.number()}));
         address.installed = true;
     }
     return {};

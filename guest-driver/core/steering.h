@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which frames are received, and by which transport interface: VLAN table -> address table -> traffic-type table -> TIR.
+// Which frames are received, and by which transport interface: VLAN table -> address table -> traffic-type
+// table -> TIR.
 #pragma once
 
 #include "core/flow.h"
@@ -15,8 +16,8 @@ class Steering {
     ~Steering();
     // The tables, with nothing let in yet.
     Result<void> create(CommandInterface &, const Rss &, bool match_ip_version);
-    // Let in what the filter says. Entries come before others go, so that frames wanted before and after are never lost. On
-    // failure some of both stay; the next call starts from what the card really has.
+    // Let in what the filter says. Entries come before others go, so that frames wanted before and after are
+    // never lost. On failure some of both stay; the next call starts from what the card really has.
     Result<void> apply(const nic_filter &);
 
   private:
@@ -29,7 +30,8 @@ class Steering {
     Result<void> set_traffic_entry(const Rss &, bool match_ip_version, u32 index);
     Result<void> create_address_table();
     Result<void> create_vlan_table();
-    Result<void> set_switch(FlowTable &, u32 index, bool &installed, bool wanted, const Match &, const FlowTable &next);
+    Result<void> set_switch(FlowTable &, u32 index, bool &installed, bool wanted, const Match &,
+                            const FlowTable &next);
     bool want_address(const u8 *mac);
     bool want_addresses(const nic_filter &);
     Result<void> add_addresses();
@@ -45,7 +47,7 @@ class Steering {
     unsigned traffic_entries_ = 0;
     Array<Address> addresses_;
     Array<u8> vlans_installed_, vlans_wanted_; // a bit each
-    FlowTable traffic_, address_, vlan_; // destroyed from the root on
+    FlowTable traffic_, address_, vlan_;       // destroyed from the root on
 };
 
 } // namespace niclab::driver

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Exclusion and waiting as owned values, and the few atomic accesses that interrupt and process context share.
+// Exclusion and waiting as owned values, and the few atomic accesses that interrupt and process context
+// share.
 #pragma once
 
 #include "core/memory.h"

@@ -10,7 +10,8 @@ struct VportContext {
 };
 
 Result<VportContext> query_context(CommandInterface &commands) {
-    Command<QueryNicVportContextIn::bytes, QueryNicVportContextOut::bytes> command(Opcode::query_nic_vport_context);
+    Command<QueryNicVportContextIn::bytes, QueryNicVportContextOut::bytes> command(
+        Opcode::query_nic_vport_context);
     TRY(command.execute(commands));
     VportContext context;
     copy_bytes(context.raw, command.out() + QueryNicVportContextOut::context, sizeof(context.raw));

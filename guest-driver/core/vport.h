@@ -25,7 +25,8 @@ struct PacketsAndBytes {
     u64 packets = 0, bytes = 0;
 };
 struct VportCounters {
-    PacketsAndBytes rx_error, tx_error, rx_broadcast, tx_broadcast, rx_unicast, tx_unicast, rx_multicast, tx_multicast;
+    PacketsAndBytes rx_error, tx_error, rx_broadcast, tx_broadcast, rx_unicast, tx_unicast, rx_multicast,
+        tx_multicast;
 };
 Result<VportCounters> query_vport_counters(CommandInterface &);
 Result<u64> query_out_of_buffer(CommandInterface &, u32 counter_set);

@@ -58,9 +58,7 @@ class Life {
 class CosimFailure : public testing::Test {
   protected:
     CosimFailure() { reset_ledger(); }
-    static void expect_nothing_left(u64 step) {
-        EXPECT_EQ(ledger().leftovers(), "") << "step " << step;
-    }
+    static void expect_nothing_left(u64 step) { EXPECT_EQ(ledger().leftovers(), "") << "step " << step; }
     static void expect_card_clean(Port &port, u64 step) {
         EXPECT_EQ(port.card_objects(), 0u) << "step " << step;
         EXPECT_EQ(port.counter("live_pages"), 0u) << "step " << step;
@@ -217,7 +215,8 @@ TEST_F(CosimFailure, PacketsInFlightAtCloseComeBack) {
     ASSERT_EQ(port.start(), 0);
     ASSERT_EQ(port.open(), 0);
     Bytes frame = ethernet(kBroadcast, kLocalExperimental, pattern(500, 1));
-    for (int i = 0; i < 20; ++i) ASSERT_EQ(port.send(frame, {.pieces = {100}}), 0); // never rung
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(port.send(frame, {.pieces = {100}}), 0); // never rung
     port.close();
     EXPECT_EQ(port.in_flight(), 0u);
     port.stop();

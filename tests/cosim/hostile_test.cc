@@ -11,11 +11,16 @@ namespace {
 
 using namespace scenarios;
 
-constexpr usize kBody = 60; // an entry is written in two pieces: all but the last word, then the last word with the owner
+constexpr usize kBody =
+    60; // an entry is written in two pieces: all but the last word, then the last word with the owner
 
 bool is_last_word(u64 bus, const std::vector<u8> &bytes) { return bytes.size() == 4 && bus % 64 == kBody; }
-bool is_receive_body(const std::vector<u8> &bytes) { return bytes.size() == kBody && load_be32(&bytes[0x2c]) != 0; }
-bool is_receive_last_word(u64 bus, const std::vector<u8> &bytes) { return is_last_word(bus, bytes) && bytes[3] >> 4 == 2; }
+bool is_receive_body(const std::vector<u8> &bytes) {
+    return bytes.size() == kBody && load_be32(&bytes[0x2c]) != 0;
+}
+bool is_receive_last_word(u64 bus, const std::vector<u8> &bytes) {
+    return is_last_word(bus, bytes) && bytes[3] >> 4 == 2;
+}
 
 class CosimHostile : public CosimTest {
   protected:
@@ -96,7 +101,8 @@ TEST_F(CosimHostile, ASendCompletionOutOfRangeStopsTheQueueAndPacketsComeBack) {
     a_->tamper = [](u64 bus, std::vector<u8> &bytes) {
         if (is_last_word(bus, bytes) && bytes[0] == 0 && bytes[1] == 3) store_be16(&bytes[0], 100);
     };
-    for (unsigned i = 0; i < 4; ++i) ASSERT_EQ(a_->send(frame(i)), 0);
+    for (unsigned i = 0; i < 4; ++i)
+        ASSERT_EQ(a_->send(frame(i)), 0);
     a_->kick();
     settle();
     EXPECT_EQ(a_->completed, 0u);
@@ -111,7 +117,8 @@ TEST_F(CosimHostile, ASendCompletionOutOfRangeStopsTheQueueAndPacketsComeBack) {
 TEST_F(CosimHostile, ASendFaultIsReportedFlushedAndRepairedByReopening) {
     usize payload = frame().size();
     a_->deny = [&](u64, usize bytes, bool write) { return !write && bytes == payload; };
-    for (unsigned i = 0; i < 4; ++i) ASSERT_EQ(a_->send(frame(i)), 0);
+    for (unsigned i = 0; i < 4; ++i)
+        ASSERT_EQ(a_->send(frame(i)), 0);
     a_->kick();
     settle();
     EXPECT_GE(a_->channel_errors, 1u); // by the completion and by the card's event
@@ -137,7 +144,8 @@ class CosimHostileReplies : public CosimTest {
         a_->tamper = [this, opcode, change](u64 bus, std::vector<u8> &bytes) {
             u8 in[2];
             constexpr u64 kDistance = CommandEntry::output_inline - CommandEntry::input_inline;
-            bool output = bytes.size() == kCommandInlineBytes && bus % CommandEntry::bytes == CommandEntry::output_inline;
+            bool output = bytes.size() == kCommandInlineBytes &&
+                          bus % CommandEntry::bytes == CommandEntry::output_inline;
             if (!output || !a_->card_read(bus - kDistance, in, 2)) return;
             if (load_be16(in) == static_cast<u16>(opcode)) change(bytes);
         };
@@ -193,7 +201,8 @@ TEST(CosimHostileFuzz, RandomLiesNeverTouchMemoryThatIsNotTheirs) {
             unsigned rarely = 2 + seed % 40;
             auto lie = [&](u64, std::vector<u8> &bytes) {
                 if (bytes.size() > 64 || random() % rarely) return;
-                for (unsigned i = random() % 4 + 1; i > 0; --i) bytes[random() % bytes.size()] = static_cast<u8>(random());
+                for (unsigned i = random() % 4 + 1; i > 0; --i)
+                    bytes[random() % bytes.size()] = static_cast<u8>(random());
             };
             nic_params params = Port::parameters();
             params.channels = 2;
@@ -201,13 +210,15 @@ TEST(CosimHostileFuzz, RandomLiesNeverTouchMemoryThatIsNotTheirs) {
             for (Port *port : {&a, &b}) {
                 port->tolerate_faults = true;
                 if (!late) port->tamper = lie;
-                if (port->start() == 0 && port->open(params) == 0) port->filter([](nic_filter &f) { f.promiscuous = 1; });
+                if (port->start() == 0 && port->open(params) == 0)
+                    port->filter([](nic_filter &f) { f.promiscuous = 1; });
                 port->tamper = lie;
             }
             for (unsigned i = 0; i < 200; ++i) {
                 for (Port *port : {&a, &b}) {
                     if (!port->driver || !port->channel(i % 2)) continue;
-                    port->send(udp(kBroadcast, Family::ipv4, static_cast<u16>(i), 5, pattern(40 + 3 * i, i)), {.queue = i % 2});
+                    port->send(udp(kBroadcast, Family::ipv4, static_cast<u16>(i), 5, pattern(40 + 3 * i, i)),
+                               {.queue = i % 2});
                     port->kick(i % 2);
                     port->settle();
                 }

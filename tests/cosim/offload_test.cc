@@ -13,8 +13,10 @@ using CosimOffload = CosimTest;
 // Ones' complement sum of everything behind the Ethernet header, not inverted.
 u16 sum_behind_header(const Bytes &frame) {
     u32 sum = 0;
-    for (usize i = 14; i < frame.size(); ++i) sum += i % 2 ? frame[i] : static_cast<u32>(frame[i] << 8);
-    while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+    for (usize i = 14; i < frame.size(); ++i)
+        sum += i % 2 ? frame[i] : static_cast<u32>(frame[i] << 8);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
     return static_cast<u16>(sum);
 }
 
@@ -54,7 +56,8 @@ TEST_F(CosimOffload, ABadChecksumIsNotCalledGood) {
     expect_true_checksum(b_->received[0]);
 }
 
-// The card's sum leaves out padding and a VLAN header that stays in the frame; the driver must not pass it on then.
+// The card's sum leaves out padding and a VLAN header that stays in the frame; the driver must not pass it on
+// then.
 TEST_F(CosimOffload, TheSumIsOnlyGivenWhenItCoversTheFrame) {
     nic_params params = Port::parameters();
     params.vlan_strip = 0;
@@ -63,12 +66,15 @@ TEST_F(CosimOffload, TheSumIsOnlyGivenWhenItCoversTheFrame) {
     bad[l4_checksum_offset(bad)] ^= 1;
     Bytes trailing = bad;
     trailing.insert(trailing.end(), 20, 0x5a);
-    for (const Bytes &frame : {bad, trailing, tagged(bad, 0x8100, 5), tagged(trailing, 0x8100, 5), tagged(bad, 0x88a8, 5)})
+    for (const Bytes &frame :
+         {bad, trailing, tagged(bad, 0x8100, 5), tagged(trailing, 0x8100, 5), tagged(bad, 0x88a8, 5)})
         transfer(*a_, frame);
     ASSERT_EQ(b_->received.size(), 5u);
-    for (const Received &received : b_->received) expect_true_checksum(received);
+    for (const Received &received : b_->received)
+        expect_true_checksum(received);
     EXPECT_TRUE(b_->received[0].meta.checksum_complete);
-    for (usize i = 1; i < 5; ++i) EXPECT_FALSE(b_->received[i].meta.checksum_complete) << i;
+    for (usize i = 1; i < 5; ++i)
+        EXPECT_FALSE(b_->received[i].meta.checksum_complete) << i;
 }
 
 TEST_F(CosimOffload, TagsAreInsertedAndStripped) {
@@ -101,7 +107,8 @@ TEST_F(CosimOffload, LargeSendsAreCutIntoRightSegments) {
     for (Family family : {Family::ipv4, Family::ipv6}) {
         for (std::optional<u16> vlan : {std::optional<u16>{}, std::optional<u16>{77}}) {
             for (usize bytes : {1449, 2896, 20001, 60000}) {
-                TcpFields fields{.sequence = 0xfffffff0, .flags = kFin | kPsh | kAck, .options = Bytes(12, 1)};
+                TcpFields fields{
+                    .sequence = 0xfffffff0, .flags = kFin | kPsh | kAck, .options = Bytes(12, 1)};
                 Bytes large = tcp(mac_of(*b_), family, fields, pattern(bytes, 5));
                 transfer(*a_, with_partial_checksum(large), {.pieces = {1, 447}, .vlan = vlan, .mss = 1400});
                 auto expected = segments_of(large, 1400);
@@ -125,7 +132,8 @@ TEST_F(CosimOffload, FlowsSpreadOverAllQueuesAndEachStaysOnOne) {
     std::vector<unsigned> hits(4);
     for (u16 port = 1; port <= 128; ++port) {
         Bytes frame = udp(mac_of(*b_), port % 2 ? Family::ipv4 : Family::ipv6, port, 9, pattern(30, port));
-        for (int i = 0; i < 2; ++i) transfer(*a_, frame, {.queue = port % 4u});
+        for (int i = 0; i < 2; ++i)
+            transfer(*a_, frame, {.queue = port % 4u});
         ASSERT_EQ(b_->received.size(), 2u);
         EXPECT_EQ(b_->received[0].queue, b_->received[1].queue);
         EXPECT_EQ(b_->received[0].meta.hash, b_->received[1].meta.hash);
@@ -133,7 +141,8 @@ TEST_F(CosimOffload, FlowsSpreadOverAllQueuesAndEachStaysOnOne) {
         ++hits[b_->received[0].queue];
         b_->received.clear();
     }
-    for (unsigned n : hits) EXPECT_GT(n, 128u / 4 / 3);
+    for (unsigned n : hits)
+        EXPECT_GT(n, 128u / 4 / 3);
 }
 
 TEST_F(CosimOffload, OtherTrafficHasNoHashAndTheFirstQueue) {
@@ -154,7 +163,8 @@ class CosimFilter : public CosimTest {
         transfer(*a_, ethernet(to, kLocalExperimental, pattern(100, 1)), {.vlan = vlan});
         return b_->received.size() == 1;
     }
-    static constexpr Mac kOther = {0x02, 1, 2, 3, 4, 5}, kGroup = {0x33, 0x33, 0, 0, 0, 1}, kGroup2 = {0x33, 0x33, 0, 0, 0, 2};
+    static constexpr Mac kOther = {0x02, 1, 2, 3, 4, 5}, kGroup = {0x33, 0x33, 0, 0, 0, 1},
+                         kGroup2 = {0x33, 0x33, 0, 0, 0, 2};
 };
 
 TEST_F(CosimFilter, OnlyOwnAddressAndBroadcastWithoutMore) {
@@ -214,7 +224,8 @@ TEST_F(CosimFilter, VlansAreFilteredWhenAsked) {
         return b_->filter([&](nic_filter &f) { f.vlan_filter = 1, f.vlans = vlans, f.vlan_count = count; });
     };
     ASSERT_EQ(with(3), 0);
-    for (u16 wanted : {0, 5, 4095}) EXPECT_TRUE(arrives(mac_of(*b_), wanted)) << wanted;
+    for (u16 wanted : {0, 5, 4095})
+        EXPECT_TRUE(arrives(mac_of(*b_), wanted)) << wanted;
     EXPECT_FALSE(arrives(mac_of(*b_), 6));
     EXPECT_TRUE(arrives(mac_of(*b_)));
     ASSERT_EQ(with(1), 0);
@@ -225,7 +236,8 @@ TEST_F(CosimFilter, VlansAreFilteredWhenAsked) {
 TEST_F(CosimFilter, TooManyAddressesLetEverythingIn) {
     bring_up();
     std::vector<unsigned char> many(1100 * 6);
-    for (usize i = 0; i < 1100; ++i) many[6 * i] = 0x33, many[6 * i + 4] = static_cast<u8>(i >> 8), many[6 * i + 5] = static_cast<u8>(i);
+    for (usize i = 0; i < 1100; ++i)
+        many[6 * i] = 0x33, many[6 * i + 4] = static_cast<u8>(i >> 8), many[6 * i + 5] = static_cast<u8>(i);
     auto list = reinterpret_cast<const unsigned char(*)[6]>(many.data());
     ASSERT_EQ(b_->filter([&](nic_filter &f) { f.addresses = list, f.address_count = 1100; }), 0);
     EXPECT_TRUE(arrives(kOther));
@@ -237,8 +249,10 @@ TEST_F(CosimOffload, PortStatisticsAgreeWithWhatWasSent) {
     bring_up();
     Bytes unicast = ethernet(mac_of(*b_), kLocalExperimental, pattern(186, 1));
     Bytes broadcast = ethernet(kBroadcast, kLocalExperimental, pattern(86, 1));
-    for (int i = 0; i < 5; ++i) transfer(*a_, unicast);
-    for (int i = 0; i < 3; ++i) transfer(*a_, broadcast);
+    for (int i = 0; i < 5; ++i)
+        transfer(*a_, unicast);
+    for (int i = 0; i < 3; ++i)
+        transfer(*a_, broadcast);
     struct nic_port_stats a, b;
     ASSERT_EQ(nic_get_port_stats(a_->driver, &a), 0);
     ASSERT_EQ(nic_get_port_stats(b_->driver, &b), 0);
@@ -269,7 +283,8 @@ TEST_F(CosimOffload, StatisticsSurviveCloseAndOpen) {
 
 TEST_F(CosimOffload, DropsForWantOfBuffersAreReported) {
     bring_up();
-    for (unsigned i = 0; i < 100; ++i) ASSERT_EQ(a_->send(ethernet(mac_of(*b_), kLocalExperimental, pattern(60, i))), 0);
+    for (unsigned i = 0; i < 100; ++i)
+        ASSERT_EQ(a_->send(ethernet(mac_of(*b_), kLocalExperimental, pattern(60, i))), 0);
     a_->kick();
     settle();
     struct nic_port_stats port;

@@ -7,7 +7,8 @@
 namespace niclab::test {
 namespace {
 
-// The model never asks at run time; this raises the event that firmware would. The handle is the device itself.
+// The model never asks at run time; this raises the event that firmware would. The handle is the device
+// itself.
 void request_pages(Port &port, s32 count) {
     u8 data[8] = {};
     store_be32(data + 4, static_cast<u32>(count));

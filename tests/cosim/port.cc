@@ -48,7 +48,8 @@ void Port::join(Port &a, Port &b) {
     b.peer_ = &a;
 }
 
-// ---- Registers and DMA -----------------------------------------------------------------------------------------------------
+// ---- Registers and DMA
+// -----------------------------------------------------------------------------------------------------
 
 u32 Port::read32(u32 offset) { return gone ? ~0u : static_cast<u32>(cx_core_read(card, offset, 4)); }
 
@@ -72,15 +73,19 @@ bool Port::refuse_now() {
         if (!card_read(page + i * sizeof(entry), entry, sizeof(entry))) return false;
         if (!(entry[CommandEntry::status_own_byte] & kCommandOwnerDevice)) continue;
         auto opcode = static_cast<Opcode>(load_be16(entry + CommandEntry::input_inline));
-        bool destroys = opcode == Opcode::teardown_hca || opcode == Opcode::disable_hca || opcode == Opcode::destroy_mkey ||
-                        opcode == Opcode::destroy_eq || opcode == Opcode::destroy_cq || opcode == Opcode::dealloc_q_counter ||
+        bool destroys = opcode == Opcode::teardown_hca || opcode == Opcode::disable_hca ||
+                        opcode == Opcode::destroy_mkey || opcode == Opcode::destroy_eq ||
+                        opcode == Opcode::destroy_cq || opcode == Opcode::dealloc_q_counter ||
                         opcode == Opcode::dealloc_pd || opcode == Opcode::dealloc_uar ||
                         opcode == Opcode::dealloc_transport_domain || opcode == Opcode::destroy_tir ||
-                        opcode == Opcode::destroy_sq || opcode == Opcode::destroy_rq || opcode == Opcode::destroy_tis ||
-                        opcode == Opcode::destroy_rqt || opcode == Opcode::destroy_flow_table ||
-                        opcode == Opcode::destroy_flow_group || opcode == Opcode::delete_flow_table_entry;
-        bool takes_pages = opcode == Opcode::manage_pages && load_be16(entry + CommandEntry::input_inline + 6) == 2;
-        bool disconnects = opcode == Opcode::set_flow_table_root && load_be16(entry + CommandEntry::input_inline + 6) == 1;
+                        opcode == Opcode::destroy_sq || opcode == Opcode::destroy_rq ||
+                        opcode == Opcode::destroy_tis || opcode == Opcode::destroy_rqt ||
+                        opcode == Opcode::destroy_flow_table || opcode == Opcode::destroy_flow_group ||
+                        opcode == Opcode::delete_flow_table_entry;
+        bool takes_pages =
+            opcode == Opcode::manage_pages && load_be16(entry + CommandEntry::input_inline + 6) == 2;
+        bool disconnects =
+            opcode == Opcode::set_flow_table_root && load_be16(entry + CommandEntry::input_inline + 6) == 1;
         if ((destroys || takes_pages || disconnects) != refuse_destroys) return false;
         if (--refuse_command > 0) return false;
         refused = true;
@@ -108,7 +113,8 @@ int Port::dma_write(void *host, uint64_t bus, const void *from, size_t bytes) {
     return port.card_write(bus, copy.data(), copy.size()) ? 0 : -EFAULT;
 }
 
-// ---- The glue --------------------------------------------------------------------------------------------------------------
+// ---- The glue
+// --------------------------------------------------------------------------------------------------------------
 
 int Port::start() {
     nic_events events = {
@@ -127,7 +133,8 @@ void Port::stop() {
     nic_destroy(driver);
     driver = nullptr;
     work_ = false;
-    for (plat_page *page : held_) plat_page_unref(page);
+    for (plat_page *page : held_)
+        plat_page_unref(page);
     held_.clear();
 }
 
@@ -159,7 +166,8 @@ nic_params Port::parameters() {
     params.mtu = 1500;
     params.vlan_strip = 1;
     params.rx_map = NIC_RX_MAP_FRAGMENT;
-    for (unsigned i = 0; i < NIC_RSS_KEY_BYTES; ++i) params.rss_key[i] = static_cast<u8>(0x6d + 37 * i);
+    for (unsigned i = 0; i < NIC_RSS_KEY_BYTES; ++i)
+        params.rss_key[i] = static_cast<u8>(0x6d + 37 * i);
     return params;
 }
 
@@ -184,7 +192,8 @@ void Port::close() {
     for (unsigned i = 0; i < channels_; ++i) {
         nic_tx_done done[kPollBatch];
         while (unsigned n = nic_tx_drain(channel(i), done, kPollBatch))
-            for (unsigned j = 0; j < n; ++j, --in_flight_) completed_one(static_cast<Sent *>(done[j].cookie));
+            for (unsigned j = 0; j < n; ++j, --in_flight_)
+                completed_one(static_cast<Sent *>(done[j].cookie));
     }
     channels_ = 0;
     std::fill(scheduled_.begin(), scheduled_.end(), false);
@@ -192,7 +201,8 @@ void Port::close() {
 }
 
 void Port::completed_one(Sent *sent) {
-    for (plat_page *page : sent->pages) plat_page_unref(page);
+    for (plat_page *page : sent->pages)
+        plat_page_unref(page);
     delete sent;
 }
 
@@ -217,8 +227,10 @@ int Port::send(const Bytes &frame, const SendOptions &options) {
     packet.vlan_tci = options.vlan.value_or(0);
     std::vector<usize> pieces = options.pieces;
     usize left = frame.size() - at;
-    for (usize piece : pieces) left -= piece;
-    while (left) pieces.push_back(std::min<usize>(left, 32768)), left -= pieces.back();
+    for (usize piece : pieces)
+        left -= piece;
+    while (left)
+        pieces.push_back(std::min<usize>(left, 32768)), left -= pieces.back();
     for (usize piece : pieces) {
         auto *page = new plat_page{std::vector<u8>(4096 * 9), 1};
         ledger().pages.insert(page);
@@ -230,7 +242,8 @@ int Port::send(const Bytes &frame, const SendOptions &options) {
     }
     int error = nic_tx_post(channel(options.queue), &packet);
     if (error)
-        for (plat_page *page : sent->pages) plat_page_unref(page);
+        for (plat_page *page : sent->pages)
+            plat_page_unref(page);
     else
         sent.release(), ++in_flight_;
     return error;
@@ -240,9 +253,11 @@ bool Port::poll(unsigned queue) {
     nic_tx_done done[kPollBatch];
     nic_rx_packet packets[kPollBatch];
     unsigned sent = nic_tx_reap(channel(queue), done, kPollBatch);
-    for (unsigned i = 0; i < sent; ++i, --in_flight_, ++completed) completed_one(static_cast<Sent *>(done[i].cookie));
+    for (unsigned i = 0; i < sent; ++i, --in_flight_, ++completed)
+        completed_one(static_cast<Sent *>(done[i].cookie));
     unsigned got = nic_rx_poll(channel(queue), packets, kPollBatch);
-    for (unsigned i = 0; i < got; ++i) take(queue, packets[i]);
+    for (unsigned i = 0; i < got; ++i)
+        take(queue, packets[i]);
     refill_failures += nic_rx_refill(channel(queue)) != 0;
     return sent || got;
 }
@@ -278,7 +293,8 @@ void Port::settle() {
             nic_rx_arm(channel(i));
             nic_tx_arm(channel(i));
         }
-        for (bool pending : pending_) moved |= pending;
+        for (bool pending : pending_)
+            moved |= pending;
     }
     EXPECT_LT(round, kMostRounds) << "the card does not come to rest";
 }
@@ -290,7 +306,8 @@ nic_queue_stats Port::stats() const {
         nic_get_queue_stats(driver, i, &one);
         auto *from = reinterpret_cast<const unsigned long long *>(&one);
         auto *to = reinterpret_cast<unsigned long long *>(&sum);
-        for (usize j = 0; j < sizeof(sum) / sizeof(*to); ++j) to[j] += from[j];
+        for (usize j = 0; j < sizeof(sum) / sizeof(*to); ++j)
+            to[j] += from[j];
     }
     return sum;
 }
@@ -309,7 +326,8 @@ scenarios::Mac mac_of(const Port &port) {
     return mac;
 }
 
-// ---- The fixture -----------------------------------------------------------------------------------------------------------
+// ---- The fixture
+// -----------------------------------------------------------------------------------------------------------
 
 CosimTest::CosimTest() {
     reset_ledger();

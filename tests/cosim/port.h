@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One port of the cosimulation: the driver core on the device core, with as little glue between them as a kernel would have.
+// One port of the cosimulation: the driver core on the device core, with as little glue between them as a
+// kernel would have.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -72,13 +73,13 @@ class Port : public plat {
     std::vector<std::string> guest_errors;
 
     // ---- What may go wrong ----
-    bool gone = false;         // left the bus: reads all ones, ignores writes, makes no DMA
-    bool silent = false;       // takes no doorbell of the command queue
+    bool gone = false;   // left the bus: reads all ones, ignores writes, makes no DMA
+    bool silent = false; // takes no doorbell of the command queue
     bool lose_interrupts = false;
-    u64 refuse_command = 0;    // the how manieth command from now is answered with an error instead of being run
+    u64 refuse_command = 0; // the how manieth command from now is answered with an error instead of being run
     bool refused = false;
-    bool refuse_destroys = false; // may it be one that destroys?
-    std::function<void(u64 bus, std::vector<u8> &)> tamper; // with what the card writes
+    bool refuse_destroys = false;                               // may it be one that destroys?
+    std::function<void(u64 bus, std::vector<u8> &)> tamper;     // with what the card writes
     std::function<bool(u64 bus, usize bytes, bool write)> deny; // DMA that faults
 
     u32 read32(u32 offset) override;

@@ -33,7 +33,8 @@ TEST_F(CosimTraffic, BigFramesUseSeveralFragments) {
     bring_up(params);
     for (usize bytes : {60, 2048, 2049, 4095, 4096, 4097, 8192, 8193, 9000, 9014}) {
         Bytes frame = plain(*b_, bytes, static_cast<unsigned>(bytes));
-        transfer(*a_, frame, {.pieces = bytes > 4000 ? std::vector<usize>{1000, 1, 2999} : std::vector<usize>{}});
+        transfer(*a_, frame,
+                 {.pieces = bytes > 4000 ? std::vector<usize>{1000, 1, 2999} : std::vector<usize>{}});
         ASSERT_EQ(b_->received.size(), 1u) << bytes;
         EXPECT_EQ(b_->received[0].frame, frame) << bytes;
         EXPECT_EQ(b_->received[0].fragments, (bytes + 4095) / 4096) << bytes;
@@ -61,7 +62,8 @@ TEST_F(CosimTraffic, RingsWrapManyTimes) {
 
 TEST_F(CosimTraffic, OneDoorbellServesABurst) {
     bring_up();
-    for (unsigned i = 0; i < 32; ++i) ASSERT_EQ(a_->send(plain(*b_, 60, i)), 0);
+    for (unsigned i = 0; i < 32; ++i)
+        ASSERT_EQ(a_->send(plain(*b_, 60, i)), 0);
     u64 before = a_->counter("doorbells_send");
     a_->kick();
     a_->kick(); // nothing new: no doorbell
@@ -75,7 +77,8 @@ TEST_F(CosimTraffic, OneDoorbellServesABurst) {
 TEST_F(CosimTraffic, AFullRingSaysBusyAndGoesOnAfterCompletions) {
     bring_up();
     unsigned posted = 0;
-    while (a_->send(plain(*b_, 60, posted)) == 0) ++posted;
+    while (a_->send(plain(*b_, 60, posted)) == 0)
+        ++posted;
     EXPECT_EQ(posted, 128u);
     EXPECT_FALSE(nic_tx_has_room(a_->channel(0)));
     EXPECT_EQ(a_->stats().tx_busy, 1u);
@@ -92,7 +95,8 @@ TEST_F(CosimTraffic, AFullRingSaysBusyAndGoesOnAfterCompletions) {
 TEST_F(CosimTraffic, StarvedReceiverRecoversWhenMemoryComesBack) {
     bring_up();
     unsigned sent = 0;
-    for (; sent < 64; ++sent) ASSERT_EQ(a_->send(plain(*b_, 100, sent)), 0);
+    for (; sent < 64; ++sent)
+        ASSERT_EQ(a_->send(plain(*b_, 100, sent)), 0);
     a_->kick();
     a_->settle();
     b_->run();
@@ -104,7 +108,8 @@ TEST_F(CosimTraffic, StarvedReceiverRecoversWhenMemoryComesBack) {
     }
     EXPECT_EQ(b_->received.size(), 64u);
     EXPECT_GT(b_->refill_failures, 0u);
-    // The glue polls again as long as refill fails; then the ring is full and traffic flows without an interrupt's help.
+    // The glue polls again as long as refill fails; then the ring is full and traffic flows without an
+    // interrupt's help.
     while (nic_rx_refill(b_->channel(0)) != 0) {
     }
     nic_rx_arm(b_->channel(0));
@@ -116,7 +121,8 @@ TEST_F(CosimTraffic, StarvedReceiverRecoversWhenMemoryComesBack) {
 TEST_F(CosimTraffic, ReceivedPagesOutliveTheDriver) {
     bring_up();
     b_->hold_received = true;
-    for (unsigned i = 0; i < 10; ++i) transfer(*a_, plain(*b_, 900, i));
+    for (unsigned i = 0; i < 10; ++i)
+        transfer(*a_, plain(*b_, 900, i));
     EXPECT_EQ(b_->received.size(), 10u);
     b_->close(); // the pages held are given back after this, in stop()
 }
@@ -125,7 +131,8 @@ TEST_F(CosimTraffic, EveryMappingOfAPacketIsUndoneOnce) {
     bring_up();
     nic_queue_stats before = b_->stats();
     usize mapped = b_->mappings.size();
-    for (unsigned i = 0; i < 200; ++i) transfer(*a_, plain(*b_, 60 + i, i), {.pieces = {17, 20}});
+    for (unsigned i = 0; i < 200; ++i)
+        transfer(*a_, plain(*b_, 60 + i, i), {.pieces = {17, 20}});
     nic_queue_stats a = a_->stats(), b = b_->stats();
     EXPECT_EQ(a.dma_maps - 64, 600u); // three fragments each; its receive ring holds 64
     EXPECT_EQ(a.dma_unmaps, 600u);

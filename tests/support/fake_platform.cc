@@ -36,25 +36,30 @@ std::string Ledger::leftovers() const {
     count(pages.size(), "pages");
     count(mutexes.size(), "mutexes");
     count(events.size(), "events");
-    for (const plat *device : devices) count(device->mappings.size(), "mappings");
-    for (const std::string &violation : violations) text += violation + "; ";
+    for (const plat *device : devices)
+        count(device->mappings.size(), "mappings");
+    for (const std::string &violation : violations)
+        text += violation + "; ";
     return text;
 }
 
 bool Ledger::logged(const std::string &part) const {
-    return std::any_of(log.begin(), log.end(), [&](const std::string &line) { return line.find(part) != line.npos; });
+    return std::any_of(log.begin(), log.end(),
+                       [&](const std::string &line) { return line.find(part) != line.npos; });
 }
 
 } // namespace niclab::test
 
-// ---- A device and its IOMMU ------------------------------------------------------------------------------------------------
+// ---- A device and its IOMMU
+// ------------------------------------------------------------------------------------------------
 
 plat::plat() { ledger().devices.insert(this); }
 plat::~plat() { ledger().devices.erase(this); }
 
 u64 plat::take_bus(usize bytes) {
     u64 size = niclab::test::kPage;
-    while (size < bytes) size *= 2;
+    while (size < bytes)
+        size *= 2;
     u64 bus = (next_bus + size - 1) / size * size; // aligned to its size, as the kernel's coherent memory is
     next_bus = bus + size + niclab::test::kPage;   // and an unmapped page behind
     return bus;
@@ -71,7 +76,8 @@ plat::Mapping *plat::find(u64 bus, usize bytes, bool write) {
     ++faults;
     if (!tolerate_faults && !dma_stopped) {
         char text[96];
-        snprintf(text, sizeof(text), "the card may not %s %zu bytes at 0x%llx", write ? "write" : "read", bytes, bus);
+        snprintf(text, sizeof(text), "the card may not %s %zu bytes at 0x%llx", write ? "write" : "read",
+                 bytes, bus);
         ledger().violations.push_back(text);
     }
     return nullptr;
@@ -93,7 +99,8 @@ bool plat::card_write(u64 bus, const void *from, usize bytes) {
     return true;
 }
 
-// ---- The seam --------------------------------------------------------------------------------------------------------------
+// ---- The seam
+// --------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -165,7 +172,8 @@ int plat_map(plat *device, plat_page *page, unsigned offset, unsigned bytes, pla
         return -EINVAL;
     }
     u64 address = device->take_bus(bytes + offset % niclab::test::kPage) + offset % niclab::test::kPage;
-    plat::Mapping mapping{bytes, direction, false, page->memory.data() + offset, std::vector<u8>(bytes, 0xbb)};
+    plat::Mapping mapping{bytes, direction, false, page->memory.data() + offset,
+                          std::vector<u8>(bytes, 0xbb)};
     copy_for_device(mapping);
     device->mappings[address] = std::move(mapping);
     ++device->maps;
@@ -182,10 +190,12 @@ void plat_unmap(plat *device, unsigned long long bus, unsigned bytes, plat_direc
     ++device->unmaps;
 }
 void plat_sync_for_cpu(plat *device, unsigned long long bus, unsigned bytes, plat_direction direction) {
-    if (plat::Mapping *mapping = device->find(bus, bytes, direction == PLAT_FROM_DEVICE)) copy_for_cpu(*mapping);
+    if (plat::Mapping *mapping = device->find(bus, bytes, direction == PLAT_FROM_DEVICE))
+        copy_for_cpu(*mapping);
 }
 void plat_sync_for_device(plat *device, unsigned long long bus, unsigned bytes, plat_direction direction) {
-    if (plat::Mapping *mapping = device->find(bus, bytes, direction == PLAT_FROM_DEVICE)) copy_for_device(*mapping);
+    if (plat::Mapping *mapping = device->find(bus, bytes, direction == PLAT_FROM_DEVICE))
+        copy_for_device(*mapping);
 }
 
 unsigned plat_bar_bytes(plat *device) { return device->bar_bytes(); }
@@ -193,7 +203,8 @@ unsigned plat_read32(plat *device, unsigned offset) { return device->read32(offs
 void plat_write32(plat *device, unsigned offset, unsigned value) { device->write32(offset, value); }
 void plat_ring(plat *device, unsigned offset, const void *bytes) {
     u64 value = 0;
-    for (unsigned i = 0; i < 8; ++i) value = value << 8 | static_cast<const u8 *>(bytes)[i];
+    for (unsigned i = 0; i < 8; ++i)
+        value = value << 8 | static_cast<const u8 *>(bytes)[i];
     device->ring(offset, value);
 }
 
@@ -208,7 +219,8 @@ void plat_before_ring(void) {}
 unsigned long long plat_now_ms(plat *) { return ledger().now_ms; }
 void plat_sleep_ms(unsigned ms) {
     ledger().now_ms += ms;
-    for (plat *device : ledger().devices) device->run();
+    for (plat *device : ledger().devices)
+        device->run();
 }
 
 plat_mutex *plat_mutex_new(void) {
@@ -239,7 +251,8 @@ void plat_event_free(plat_event *event) {
 }
 void plat_event_signal(plat_event *event) { ++event->count; }
 int plat_event_wait(plat_event *event, unsigned ms) {
-    for (plat *device : ledger().devices) device->run();
+    for (plat *device : ledger().devices)
+        device->run();
     if (event->count == 0) {
         ledger().now_ms += ms;
         return -ETIMEDOUT;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The platform seam in a test: memory with an exact account of everything handed out, an IOMMU that knows every mapping, a
-// clock that only waiting moves, and a way to make any single step fail.
+// The platform seam in a test: memory with an exact account of everything handed out, an IOMMU that knows
+// every mapping, a clock that only waiting moves, and a way to make any single step fail.
 #pragma once
 
 #include <map>
@@ -25,8 +25,8 @@ struct plat_event {
 
 namespace niclab::test {
 
-// What the code under test holds, over all its devices. A test that ends with something left, or that broke a rule of the
-// seam on the way, has failed.
+// What the code under test holds, over all its devices. A test that ends with something left, or that broke a
+// rule of the seam on the way, has failed.
 struct Ledger {
     std::map<void *, usize> blocks;
     std::set<plat_page *> pages;
@@ -64,8 +64,8 @@ struct plat {
     // The world runs while somebody waits: interrupts, deferred work, cards.
     virtual void run() {}
 
-    // The card's way to memory: false when any byte is not mapped for this direction. That is a violation as well,
-    // unless the test expects it.
+    // The card's way to memory: false when any byte is not mapped for this direction. That is a violation as
+    // well, unless the test expects it.
     bool card_read(niclab::u64 bus, void *to, niclab::usize bytes);
     bool card_write(niclab::u64 bus, const void *from, niclab::usize bytes);
     bool tolerate_faults = false; // a hostile card tries what it likes
@@ -76,8 +76,8 @@ struct plat {
         niclab::usize bytes;
         plat_direction direction;
         bool coherent;
-        niclab::u8 *cpu;                 // what the CPU sees
-        std::vector<niclab::u8> bounce;  // what the card sees of a streaming mapping, until it is undone
+        niclab::u8 *cpu;                // what the CPU sees
+        std::vector<niclab::u8> bounce; // what the card sees of a streaming mapping, until it is undone
     };
     std::map<niclab::u64, Mapping> mappings;
     unsigned maps = 0, unmaps = 0;

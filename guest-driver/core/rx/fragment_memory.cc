@@ -17,7 +17,8 @@ Result<void> FragmentMemory::configure(plat *platform, usize frame_bytes, Counts
     count_ = 0;
     capacity_ = 0;
     while (capacity_ < frame_bytes) {
-        shape_[count_].bytes = frame_bytes - capacity_ <= kHalfPage ? kHalfPage : static_cast<u32>(kPageBytes);
+        shape_[count_].bytes =
+            frame_bytes - capacity_ <= kHalfPage ? kHalfPage : static_cast<u32>(kPageBytes);
         capacity_ += shape_[count_++].bytes;
     }
     return {};
@@ -49,7 +50,8 @@ Result<void> FragmentMemory::take_one(Shape &shape, RxFragment &fragment, MaySle
         if (!shape.page) return Err{-kEnomem};
     }
     unsigned long long bus;
-    if (int error = plat_map(platform_, shape.page, shape.offset, shape.bytes, PLAT_FROM_DEVICE, &bus)) return Err{error};
+    if (int error = plat_map(platform_, shape.page, shape.offset, shape.bytes, PLAT_FROM_DEVICE, &bus))
+        return Err{error};
     bump(counts_->maps);
     fragment = {shape.page, bus, shape.offset};
     shape.offset += shape.bytes;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Receive memory, the plain way (rx_map=fragment): each fragment is mapped when posted and unmapped when its packet is taken.
+// Receive memory, the plain way (rx_map=fragment): each fragment is mapped when posted and unmapped when its
+// packet is taken.
 //
 // This is one implementation of what RxRing asks of its memory:
 //   shape(i), fragments()   what each scatter entry of a descriptor holds
 //   take(set, sleep)        a whole set of fragments for one descriptor, or none of them
-//   deliver(set, used)      the packet is complete: its first `used` fragments go to the caller with one page reference each
-//   discard(set)            nobody wants them
+//   deliver(set, used)      the packet is complete: its first `used` fragments go to the caller with one page
+//   reference each discard(set)            nobody wants them
 // Sets are given back in the order they were taken.
 #pragma once
 

@@ -13,7 +13,8 @@ constexpr u32 kShortestFrame = 14;
 // Smallest power of two of 16-byte segments that holds `fragments` of them.
 unsigned log_stride_for(unsigned fragments) {
     unsigned log = 4;
-    while ((1u << log) < fragments * kDsBytes) ++log;
+    while ((1u << log) < fragments * kDsBytes)
+        ++log;
     return log;
 }
 } // namespace
@@ -29,8 +30,10 @@ Result<Owned<RxRing<Memory>>> RxRing<Memory>::make(const Resources &resources, c
     TRY(self->memory_.configure(resources.platform(), settings.frame_bytes, &settings.stats->mappings));
     self->log_stride_ = log_stride_for(self->memory_.fragments());
     self->fragments_ = TRY(Array<RxFragment>::make(usize{self->memory_.fragments()} << settings.log_entries));
-    self->ring_ = TRY(DmaBlock::make(resources.platform(), usize{1} << (settings.log_entries + self->log_stride_)));
-    self->cq_ = TRY(Cq::make(resources, {settings.log_entries, settings.eqn, settings.cq_record, settings.arm_number}));
+    self->ring_ =
+        TRY(DmaBlock::make(resources.platform(), usize{1} << (settings.log_entries + self->log_stride_)));
+    self->cq_ = TRY(
+        Cq::make(resources, {settings.log_entries, settings.eqn, settings.cq_record, settings.arm_number}));
     TRY(self->create_rq(settings));
     TRY(self->modify_rq(QueueState::reset, QueueState::ready, 0, settings.vlan_strip));
     TRY(self->refill(MaySleep::yes));
@@ -40,7 +43,8 @@ Result<Owned<RxRing<Memory>>> RxRing<Memory>::make(const Resources &resources, c
 template <class Memory>
 RxRing<Memory>::~RxRing() {
     rq_.destroy();
-    for (; consumer_ != producer_; ++consumer_) memory_.discard(set(consumer_));
+    for (; consumer_ != producer_; ++consumer_)
+        memory_.discard(set(consumer_));
 }
 
 template <class Memory>
@@ -111,7 +115,8 @@ Result<void> RxRing<Memory>::refill(MaySleep may_sleep) {
         ++producer_;
     }
     if (producer_ != before) {
-        plat_publish(); // descriptors before the record; pairs with the card reading the record, then the descriptor
+        plat_publish(); // descriptors before the record; pairs with the card reading the record, then the
+                        // descriptor
         store_shared_be32(record_.cpu + WqRecord::receive.dword, producer_ & WqRecord::receive.mask());
     }
     return result;
@@ -136,8 +141,8 @@ unsigned RxRing<Memory>::poll(nic_rx_packet *packets, unsigned most) {
     return received;
 }
 
-// Completions come in the order of the descriptors, so the queue's own counter says which one this is; what the card says
-// must agree. Every number from the card is checked before it is used.
+// Completions come in the order of the descriptors, so the queue's own counter says which one this is; what
+// the card says must agree. Every number from the card is checked before it is used.
 template <class Memory>
 bool RxRing<Memory>::accept(const u8 *cqe, nic_rx_packet &packet) {
     DmaView<Cqe> view(cqe);
@@ -152,11 +157,13 @@ bool RxRing<Memory>::accept(const u8 *cqe, nic_rx_packet &packet) {
     if (!good) {
         memory_.discard(fragments);
         bump(stats_->errors);
-        if (opcode != static_cast<u32>(CqeOpcode::responder_error)) return reject("a completion that makes no sense", opcode);
+        if (opcode != static_cast<u32>(CqeOpcode::responder_error))
+            return reject("a completion that makes no sense", opcode);
         auto syndrome = static_cast<CqeSyndrome>(DmaView<ErrorCqe>(cqe).get(ErrorCqe::syndrome));
         // A frame that did not fit costs its descriptor only; any other error stops the queue.
-        return syndrome == CqeSyndrome::local_length ? false
-                                                     : reject("an error completion", static_cast<u32>(syndrome));
+        return syndrome == CqeSyndrome::local_length
+                   ? false
+                   : reject("an error completion", static_cast<u32>(syndrome));
     }
     packet.bytes = bytes;
     packet.frag_count = packet.memory_bytes = 0;
@@ -195,7 +202,8 @@ void RxRing<Memory>::set_checksum(const u8 *cqe, nic_rx_packet &packet) {
         bump(stats_->csum_ok);
         return;
     }
-    const u8 *head = static_cast<const u8 *>(plat_page_address(packet.frags[0].page)) + packet.frags[0].offset;
+    const u8 *head =
+        static_cast<const u8 *>(plat_page_address(packet.frags[0].page)) + packet.frags[0].offset;
     if (!sum_covers_frame(head, packet.bytes)) {
         bump(stats_->csum_none);
         return;
@@ -208,7 +216,8 @@ void RxRing<Memory>::set_checksum(const u8 *cqe, nic_rx_packet &packet) {
 
 template <class Memory>
 bool RxRing<Memory>::reject(const char *why, u32 detail) {
-    plat_log(resources_->platform(), PLAT_ERROR, "receive queue 0x%x stopped: %s (0x%x)", rq_.number(), why, detail);
+    plat_log(resources_->platform(), PLAT_ERROR, "receive queue 0x%x stopped: %s (0x%x)", rq_.number(), why,
+             detail);
     failed_ = true;
     return false;
 }

@@ -10,8 +10,11 @@ namespace {
 constexpr usize kMacAddresses = 12, kVlanTag = 4;
 constexpr u16 kEtherVlan = 0x8100;
 
-// 16-byte units that `bytes` of inline header need behind the Ethernet segment, which holds the first two itself.
-constexpr u32 inline_units(u32 bytes) { return bytes ? (bytes - EthSegment::kInlineHeaderHere + 15) / 16 : 0; }
+// 16-byte units that `bytes` of inline header need behind the Ethernet segment, which holds the first two
+// itself.
+constexpr u32 inline_units(u32 bytes) {
+    return bytes ? (bytes - EthSegment::kInlineHeaderHere + 15) / 16 : 0;
+}
 
 // An inlined header leaves no place for the card's VLAN insertion: the driver inserts the tag.
 u32 inline_bytes(const nic_tx_packet &packet) {
@@ -19,8 +22,8 @@ u32 inline_bytes(const nic_tx_packet &packet) {
 }
 
 bool legal_header(const nic_tx_packet &packet) {
-    return packet.header_bytes >= kMacAddresses + 2 && packet.header_bytes <= TxRing::kMostHeader && packet.mss > 0 &&
-           packet.mss <= 0xffff && packet.frag_count <= NIC_MAX_FRAGS;
+    return packet.header_bytes >= kMacAddresses + 2 && packet.header_bytes <= TxRing::kMostHeader &&
+           packet.mss > 0 && packet.mss <= 0xffff && packet.frag_count <= NIC_MAX_FRAGS;
 }
 bool legal_plain(const nic_tx_packet &packet) { return !packet.mss && packet.frag_count - 1 < NIC_MAX_FRAGS; }
 
@@ -52,7 +55,8 @@ Result<Owned<TxRing>> TxRing::make(const Resources &resources, const TxSettings 
     self->wqes_ = TRY(Array<Wqe>::make(entries));
     self->mappings_ = TRY(Array<Mapping>::make(entries * kMappingsPerBlock));
     self->ring_ = TRY(DmaBlock::make(resources.platform(), entries * kBlockBytes));
-    self->cq_ = TRY(Cq::make(resources, {settings.log_entries, settings.eqn, settings.cq_record, settings.arm_number}));
+    self->cq_ = TRY(
+        Cq::make(resources, {settings.log_entries, settings.eqn, settings.cq_record, settings.arm_number}));
     TRY(self->create_sq(settings));
     TRY(self->set_ready());
     return self;
@@ -92,7 +96,8 @@ Result<void> TxRing::set_ready() {
     modify.input<ModifyQueueIn>()
         .set(ModifyQueueIn::state, static_cast<u32>(QueueState::reset))
         .set(ModifyQueueIn::number, sq_.number());
-    modify.input<SqContext>(ModifyQueueIn::context).set(SqContext::state, static_cast<u32>(QueueState::ready));
+    modify.input<SqContext>(ModifyQueueIn::context)
+        .set(SqContext::state, static_cast<u32>(QueueState::ready));
     return modify.execute(resources_->commands());
 }
 
@@ -120,7 +125,8 @@ inline int TxRing::post_as(const nic_tx_packet &packet) {
     u8 *wqe = ring_.cpu() + (start & mask) * kBlockBytes;
     write_control(wqe, start, form == Form::large ? WqeOpcode::lso : WqeOpcode::send, ds);
     write_ethernet<form>(wqe + CtrlSegment::bytes, packet, header);
-    wqes_[start & mask] = {packet.cookie, packet.wire_bytes, static_cast<u16>(blocks), static_cast<u16>(packet.frag_count)};
+    wqes_[start & mask] = {packet.cookie, packet.wire_bytes, static_cast<u16>(blocks),
+                           static_cast<u16>(packet.frag_count)};
     u8 *data = wqe + CtrlSegment::bytes + EthSegment::bytes + inline_units(header) * kDsBytes;
     if (int error = map_fragments(data, packet)) return error;
     if (start != producer) pad(start);
@@ -144,7 +150,8 @@ inline void TxRing::write_ethernet(u8 *segment, const nic_tx_packet &packet, u32
         last = in_place(EthSegment::insert_vlan, 1) | in_place(EthSegment::vlan_tci, packet.vlan_tci);
     }
     store_be32(segment, 0);
-    store_be32(segment + EthSegment::mss.dword, (packet.checksum ? kBothChecksums : 0) | in_place(EthSegment::mss, mss));
+    store_be32(segment + EthSegment::mss.dword,
+               (packet.checksum ? kBothChecksums : 0) | in_place(EthSegment::mss, mss));
     store_be32(segment + EthSegment::flow_table_metadata.dword, 0);
     store_be32(segment + EthSegment::inline_hdr_sz.dword, last);
     if (form == Form::large) copy_header(segment + EthSegment::inline_hdr_start, packet);
@@ -156,8 +163,10 @@ inline int TxRing::map_fragments(u8 *segment, const nic_tx_packet &packet) {
     u32 position = mapped_;
     for (; fragment != end; ++fragment, ++position, segment += kDsBytes) {
         unsigned long long bus;
-        if (!fragment->bytes) return undo_mappings(position, -kEinval); // a count of zero means 2 GiB to the card
-        int error = plat_map(platform_, fragment->page, fragment->offset, fragment->bytes, PLAT_TO_DEVICE, &bus);
+        if (!fragment->bytes)
+            return undo_mappings(position, -kEinval); // a count of zero means 2 GiB to the card
+        int error =
+            plat_map(platform_, fragment->page, fragment->offset, fragment->bytes, PLAT_TO_DEVICE, &bus);
         if (error) return undo_mappings(position, error);
         mappings_[position & mapping_mask_] = {bus, fragment->bytes};
         store_be32(segment + DataSegment::byte_count.dword, fragment->bytes);
@@ -179,7 +188,8 @@ int TxRing::undo_mappings(u32 position, int error) {
 }
 
 inline void TxRing::write_control(u8 *control, u32 counter, WqeOpcode opcode, u32 ds) const {
-    u32 first = in_place(CtrlSegment::wqe_index, counter) | in_place(CtrlSegment::opcode, static_cast<u32>(opcode));
+    u32 first =
+        in_place(CtrlSegment::wqe_index, counter) | in_place(CtrlSegment::opcode, static_cast<u32>(opcode));
     store_be32(control, first);
     store_be32(control + CtrlSegment::ds.dword, sqn_shifted_ | in_place(CtrlSegment::ds, ds));
     store_be32(control + CtrlSegment::ce.dword, 0);
@@ -219,14 +229,15 @@ unsigned TxRing::reap(nic_tx_done *done, unsigned most) {
         else
             break;
     }
-    if (consumer_ != before) store_release(freed_, consumer_); // the blocks may be written again; pairs with post()
+    if (consumer_ != before)
+        store_release(freed_, consumer_); // the blocks may be written again; pairs with post()
     bump(stats_->unmaps, unmapped_ - unmapped_before);
     if (looked) cq_.publish();
     return count;
 }
 
-// A completion finishes all WQEs up to the one it names. The card may only name blocks it was told of; walking by the
-// driver's own sizes makes every answer it can give safe.
+// A completion finishes all WQEs up to the one it names. The card may only name blocks it was told of;
+// walking by the driver's own sizes makes every answer it can give safe.
 bool TxRing::look_for_completion() {
     if (load_relaxed(failed_) && consumer_ == load_acquire(rung_)) return false;
     const u8 *cqe = cq_.peek();
@@ -251,7 +262,8 @@ bool TxRing::look_for_completion() {
 
 void TxRing::fail(const char *why, u32 detail) {
     if (load_relaxed(failed_)) return; // flushed WQEs follow the first error
-    plat_log(resources_->platform(), PLAT_ERROR, "send queue 0x%x stopped: %s (0x%x)", sq_.number(), why, detail);
+    plat_log(resources_->platform(), PLAT_ERROR, "send queue 0x%x stopped: %s (0x%x)", sq_.number(), why,
+             detail);
     store_relaxed(failed_, true);
 }
 
@@ -276,7 +288,8 @@ unsigned TxRing::drain(nic_tx_done *done, unsigned most) {
     store_relaxed(failed_, true);
     unsigned count = 0;
     u32 unmapped_before = unmapped_;
-    while (count < most && consumer_ != producer_) count += complete(done[count]);
+    while (count < most && consumer_ != producer_)
+        count += complete(done[count]);
     bump(stats_->unmaps, unmapped_ - unmapped_before);
     return count;
 }

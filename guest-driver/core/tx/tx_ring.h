@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A send queue: packets become WQEs, completions give them back. post() and ring() run under the transmit lock, reap() in one
-// poller; the two sides share only the counters below.
+// A send queue: packets become WQEs, completions give them back. post() and ring() run under the transmit
+// lock, reap() in one poller; the two sides share only the counters below.
 #pragma once
 
 #include "core/cq.h"
