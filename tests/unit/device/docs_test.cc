@@ -25,7 +25,8 @@ std::set<std::string> commands_on_page() {
     usize from = text.find("Commands, one row each"), to = text.find("Registers:");
     EXPECT_LT(from, to);
     EXPECT_NE(to, std::string::npos);
-    std::string list = text.substr(text.find("\n\n", from), to - from);
+    usize start = text.find("\n\n", from);
+    std::string list = text.substr(start, to - start);
     std::regex name("[A-Z][A-Z0-9_]+");
     return {std::sregex_token_iterator(list.begin(), list.end(), name), std::sregex_token_iterator()};
 }
