@@ -7,7 +7,13 @@
 namespace niclab::scenarios {
 
 const Subject &subject() {
-    static const Subject ours{.driver = "niclab", .kernel = NICLAB_TEST_KERNEL, .module = "niclab"};
+    static const Subject ours{.driver = "niclab",
+                              .kernel = NICLAB_TEST_KERNEL,
+                              .module = "niclab",
+                              .names = {.queue_packets = "ch{}_rx_packets",
+                                        .vport = "port_{}_{}_{}",
+                                        .port_packets = "port_phy_{}_packets",
+                                        .out_of_buffer = "port_rx_out_of_buffer"}};
     return ours;
 }
 

@@ -7,7 +7,13 @@
 namespace niclab::scenarios {
 
 const Subject &subject() {
-    static const Subject stock{.driver = "mlx5_core", .kernel = NICLAB_TEST_KERNEL, .module = "mlx5_core"};
+    static const Subject stock{.driver = "mlx5_core",
+                               .kernel = NICLAB_TEST_KERNEL,
+                               .module = "mlx5_core",
+                               .names = {.queue_packets = "rx{}_packets",
+                                         .vport = "{}_vport_{}_{}",
+                                         .port_packets = "{}_packets_phy",
+                                         .out_of_buffer = "rx_out_of_buffer"}};
     return stock;
 }
 

@@ -65,12 +65,16 @@ class CountersOf : public Scenario {
     }
 
     void expect_vport(const std::string &kind, std::uint64_t packets, std::uint64_t bytes) {
-        EXPECT_EQ(grown(Side::a, fmt::format("tx_vport_{}_packets", kind)), packets);
-        EXPECT_EQ(grown(Side::a, fmt::format("tx_vport_{}_bytes", kind)), bytes);
-        EXPECT_EQ(grown(Side::b, fmt::format("rx_vport_{}_packets", kind)), packets);
-        EXPECT_EQ(grown(Side::b, fmt::format("rx_vport_{}_bytes", kind)), bytes);
-        EXPECT_EQ(grown(Side::a, "tx_packets_phy"), packets);
-        EXPECT_EQ(grown(Side::b, "rx_packets_phy"), packets);
+        for (auto [side, direction] : {std::pair{Side::a, "tx"}, std::pair{Side::b, "rx"}}) {
+            auto vport = [&, way = direction](const char *what) {
+                return fmt::format(fmt::runtime(subject().names.vport), way, kind, what);
+            };
+            EXPECT_EQ(grown(side, vport("packets")), packets) << direction;
+            EXPECT_EQ(grown(side, vport("bytes")), bytes) << direction;
+            EXPECT_EQ(grown(side, fmt::format(fmt::runtime(subject().names.port_packets), direction)),
+                      packets)
+                << direction;
+        }
     }
 
   private:

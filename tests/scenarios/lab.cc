@@ -36,10 +36,8 @@ Result<std::unique_ptr<Lab>> boot() {
 }
 
 const char *const kStateScript = R"(
-name() { sed -E "s/\b$IF\b/IF/g"; }
-ip -o -d link | sed -E 's/^[0-9]+: //; s/ state [A-Z]+//; s/,(LOWER_UP|NO-CARRIER)//g; s/<NO-CARRIER,/</' | name
-ip -o -4 addr show dev $IF | sed -E 's/^[0-9]+: //' | name
-for option in -k -l -g; do ethtool $option $IF | name; done
+{ ip -o -d link; ip -o -4 addr show dev $IF; ethtool -k $IF; ethtool -l $IF; ethtool -g $IF; } |
+sed -E "s/^[0-9]+: //; s/\b$IF\b/IF/g; s/ state [A-Z]+//; s/,(LOWER_UP|NO-CARRIER)//g; s/<NO-CARRIER,/</"
 )";
 
 } // namespace

@@ -17,11 +17,21 @@ namespace niclab::scenarios {
 
 using namespace std::chrono_literals;
 
+/// How a driver calls its `ethtool -S` counters; patterns for fmt.
+struct StatisticNames {
+    std::string queue_packets; ///< received by one queue: its number
+    std::string
+        vport; ///< "rx" or "tx", then "unicast", "multicast" or "broadcast", then "packets" or "bytes"
+    std::string port_packets; ///< "rx" or "tx"
+    std::string out_of_buffer;
+};
+
 /// What a program tests: a driver on a kernel. Each program defines its own.
 struct Subject {
     std::string driver;
     std::string kernel;
     std::string module;
+    StatisticNames names;
     std::string card = "connectx"; ///< QEMU device model
 };
 const Subject &subject();

@@ -28,8 +28,11 @@ class Queues : public Scenario {
     std::vector<std::uint64_t> packets_by_queue() {
         Counters all = need(guest().ethtool_statistics(Side::b));
         std::vector<std::uint64_t> result;
-        for (unsigned queue = 0; all.contains(fmt::format("rx{}_packets", queue)); ++queue)
-            result.push_back(all[fmt::format("rx{}_packets", queue)]);
+        auto name = [](unsigned queue) {
+            return fmt::format(fmt::runtime(subject().names.queue_packets), queue);
+        };
+        for (unsigned queue = 0; all.contains(name(queue)); ++queue)
+            result.push_back(all[name(queue)]);
         return result;
     }
 
@@ -136,7 +139,7 @@ TEST_F(Queues, AStarvedRingCountsWhatItDrops) {
         need(guest().wait_link(Side::b));
         auto silence = quiet();
         std::uint64_t received = statistic(Side::b, "rx_packets"),
-                      starved = statistic(Side::b, "rx_out_of_buffer");
+                      starved = statistic(Side::b, subject().names.out_of_buffer);
         std::uint64_t dropped = card_counter(Side::b, "rx_drop_out_of_buffer");
         // One doorbell for the whole burst: the card has it before the receiver can post anything.
         run(Side::a,
@@ -146,11 +149,11 @@ TEST_F(Queues, AStarvedRingCountsWhatItDrops) {
                 "echo $word >$IF || exit 1; done && echo start >pgctrl && grep -q 'Result: OK' $IF",
                 kBurst, receiver));
         need(vm().until("the burst to be counted", 20s, [&]() -> Result<bool> {
-            return statistic(Side::b, "rx_packets") - received + statistic(Side::b, "rx_out_of_buffer") -
-                       starved >=
+            return statistic(Side::b, "rx_packets") - received +
+                       statistic(Side::b, subject().names.out_of_buffer) - starved >=
                    kBurst;
         }));
-        std::uint64_t lost = statistic(Side::b, "rx_out_of_buffer") - starved;
+        std::uint64_t lost = statistic(Side::b, subject().names.out_of_buffer) - starved;
         EXPECT_GT(lost, 0u);
         EXPECT_EQ(lost, card_counter(Side::b, "rx_drop_out_of_buffer") - dropped);
         EXPECT_EQ(lost + statistic(Side::b, "rx_packets") - received, kBurst);
