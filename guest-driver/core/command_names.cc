@@ -66,21 +66,21 @@ constexpr OpcodeName kOpcodeNames[] = {
 };
 
 constexpr StatusMeaning kStatusMeanings[] = {
-    {Status::ok, "ok", 0},
-    {Status::internal_error, "internal error", -kEio},
-    {Status::bad_operation, "bad operation", -kEopnotsupp},
-    {Status::bad_parameter, "bad parameter", -kEinval},
-    {Status::bad_system_state, "bad system state", -kEio},
-    {Status::bad_resource, "bad resource", -kEinval},
-    {Status::resource_busy, "resource busy", -kEbusy},
-    {Status::limits_exceeded, "limits exceeded", -kEnomem},
-    {Status::bad_resource_state, "bad resource state", -kEinval},
-    {Status::bad_index, "bad index", -kEinval},
-    {Status::no_resources, "no resources", -kEagain},
-    {Status::bad_packet, "bad packet", -kEinval},
-    {Status::too_many_cqes, "too many outstanding completions", -kEinval},
-    {Status::bad_input_length, "bad input length", -kEio},
-    {Status::bad_output_length, "bad output length", -kEio},
+    {"ok", 0, Status::ok},
+    {"internal error", -kEio, Status::internal_error},
+    {"bad operation", -kEopnotsupp, Status::bad_operation},
+    {"bad parameter", -kEinval, Status::bad_parameter},
+    {"bad system state", -kEio, Status::bad_system_state},
+    {"bad resource", -kEinval, Status::bad_resource},
+    {"resource busy", -kEbusy, Status::resource_busy},
+    {"limits exceeded", -kEnomem, Status::limits_exceeded},
+    {"bad resource state", -kEinval, Status::bad_resource_state},
+    {"bad index", -kEinval, Status::bad_index},
+    {"no resources", -kEagain, Status::no_resources},
+    {"bad packet", -kEinval, Status::bad_packet},
+    {"too many outstanding completions", -kEinval, Status::too_many_cqes},
+    {"bad input length", -kEio, Status::bad_input_length},
+    {"bad output length", -kEio, Status::bad_output_length},
 };
 
 } // namespace
@@ -94,7 +94,7 @@ const char *opcode_name(u16 opcode) {
 StatusMeaning status_meaning(u8 status) {
     for (const StatusMeaning &row : kStatusMeanings)
         if (static_cast<u8>(row.status) == status) return row;
-    return {static_cast<Status>(status), "unknown status", -kEio};
+    return {"unknown status", -kEio, static_cast<Status>(status)};
 }
 
 } // namespace niclab::driver

@@ -10,9 +10,9 @@ const char *opcode_name(u16 opcode);
 
 // What a command status means: a short text and the errno it becomes.
 struct StatusMeaning {
-    Status status;
     const char *text;
     int error; // negative errno
+    Status status;
 };
 StatusMeaning status_meaning(u8 status);
 

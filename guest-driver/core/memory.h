@@ -49,7 +49,8 @@ class Owned {
     }
     ~Owned() { reset(); }
     void reset() {
-        T *object = object_;
+        // The analyzer believes that a return inside TRY destroys the variable which TRY was to initialize.
+        T *object = object_; // NOLINT(clang-analyzer-core.uninitialized.Assign)
         object_ = nullptr;
         if (!object) return;
         object->~T();
