@@ -229,10 +229,11 @@ unsigned TxRing::reap(nic_tx_done *done, unsigned most) {
         else
             break;
     }
-    if (consumer_ != before)
-        store_release(freed_, consumer_); // the blocks may be written again; pairs with post()
-    bump(stats_->unmaps, unmapped_ - unmapped_before);
+    // Completions are given back before blocks: the queue holds one for each block, so whoever finds room in
+    // the ring has room for its completion too.
     if (looked) cq_.publish();
+    if (consumer_ != before) store_release(freed_, consumer_); // may be written again; pairs with post_as()
+    bump(stats_->unmaps, unmapped_ - unmapped_before);
     return count;
 }
 
