@@ -66,7 +66,8 @@ int usage_error(const CLI::App &app, const std::string &why) {
 std::string why_not_parsed(const CLI::App &app, const CLI::ParseError &error) {
     std::vector<std::string> left = app.remaining(/*recurse=*/true);
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) && !left.empty())
-        return "'" + left.front() + (left.front().starts_with("-") ? "' is not an option" : "' is not a command");
+        return "'" + left.front() +
+               (left.front().starts_with("-") ? "' is not an option" : "' is not a command");
     return error.what();
 }
 

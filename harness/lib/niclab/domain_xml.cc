@@ -100,8 +100,9 @@ std::string kernel_command_line(const VmSpec &spec) {
     // A kernel that panics reboots at once, and on_reboot ends QEMU, so a panic is seen as an end and not as
     // silence.
     std::string line = "console=ttyS0 panic=-1 net.ifnames=0 cryptomgr.notests random.trust_cpu=on";
-    // Emulated CPUs run late now and then; the checks would then choose a clock that is slow to read.
-    if (spec.accel != Accel::kvm) line += " tsc=reliable";
+    // Emulated CPUs run late now and then. The kernel's checks would then choose a clock that is slow to
+    // read, or panic because a timer interrupt did not come in time.
+    if (spec.accel != Accel::kvm) line += " tsc=reliable no_timer_check";
     if (spec.iommu) line += " intel_iommu=on iommu.strict=1";
     if (!spec.kernel_command_line.empty()) line += " " + spec.kernel_command_line;
     return line;

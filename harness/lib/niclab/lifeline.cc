@@ -59,17 +59,17 @@ Result<Spawned> spawn_reaper() {
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    char program[] = NICLAB_REAPER;
-    char *const argv[] = {program, nullptr};
+    std::string program = reaper_program();
+    char *const argv[] = {program.data(), nullptr};
     char *const environment[] = {nullptr};
     pid_t pid = 0;
-    int failed = posix_spawn(&pid, program, &files, &attributes, argv, environment);
+    int failed = posix_spawn(&pid, program.c_str(), &files, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     close(ends[0]);
     if (failed) {
         close(ends[1]);
-        return Error{std::string("cannot start ") + program + ": " + std::strerror(failed)};
+        return Error{"cannot start " + program + ": " + std::strerror(failed)};
     }
     return Spawned{ends[1], pid};
 }

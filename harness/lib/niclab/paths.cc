@@ -36,6 +36,8 @@ fs::path cache_root() {
 
 fs::path guest_programs() { return build_root() / "host/guest"; }
 
+fs::path reaper_program() { return NICLAB_REAPER; }
+
 Result<fs::path> state_root() {
     fs::path root;
     if (geteuid() == 0)

@@ -14,6 +14,8 @@ std::filesystem::path build_root();
 std::filesystem::path cache_root();
 /// Where the small static programs for the guest are.
 std::filesystem::path guest_programs();
+/// The program that ends what a killed process leaves (reaper_main.cc).
+std::filesystem::path reaper_program();
 /// Sockets and other things that live no longer than a process; short, since socket paths are limited.
 Result<std::filesystem::path> state_root();
 

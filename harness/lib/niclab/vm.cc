@@ -27,6 +27,7 @@ namespace {
 
 constexpr Milliseconds kFirstPause{10};
 constexpr Milliseconds kLongestPause{150};
+constexpr std::uintmax_t kRunBytes = 256u << 20; // the guest's image and the logs
 constexpr int kAgentReplySeconds = 30;
 constexpr int kAgentProbeSeconds = 1;
 
@@ -58,6 +59,16 @@ std::string explain_start_failure(const std::string &message, const VmSpec &spec
                 "the QEMU at {} has no '{}' card in it; the one that has is built by qemu-device/build/build",
                 spec.qemu, nic.model);
     return "QEMU does not start: " + qemu_words(message);
+}
+
+/// A log that cannot grow would look like a guest that says nothing.
+Status require_space(const fs::path &folder) {
+    std::error_code failed;
+    fs::space_info space = fs::space(folder, failed);
+    if (!failed && space.available < kRunBytes)
+        return Error{fmt::format("no space: {} has {} MiB free and a run needs {}; free some",
+                                 folder.string(), space.available >> 20, kRunBytes >> 20)};
+    return {};
 }
 
 } // namespace
@@ -102,6 +113,7 @@ VmFiles Vm::Impl::name_files(const RunFolder &folder) {
 
 Status Vm::Impl::prepare() {
     NICLAB_TRY(validate(spec));
+    NICLAB_TRY(require_space(run.path()));
     NICLAB_TRY(fill_artifacts(spec));
     Lifeline *lifeline = NICLAB_TRY(Lifeline::get());
     files.agent_socket = lifeline->folder() / (files.name + ".agent");

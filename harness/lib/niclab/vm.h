@@ -31,7 +31,7 @@ using Counters = std::map<std::string, std::uint64_t>;
 class Vm {
   public:
     /// Boots until the guest agent answers. Artifacts that `spec` leaves empty are made by the recipes first.
-    static Result<Vm> boot(VmSpec spec, const RunFolder &run, Milliseconds limit = std::chrono::seconds(90));
+    static Result<Vm> boot(VmSpec spec, const RunFolder &run, Milliseconds limit = std::chrono::seconds(180));
 
     Vm(Vm &&) noexcept;
     Vm &operator=(Vm &&) noexcept;

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <fstream>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -78,7 +79,7 @@ TEST(HostProcess, AtTheDeadlineTheWholeGroupEnds) {
     options.limit = 300ms;
     std::vector<std::string> lines;
     options.on_error_line = [&](const std::string &line) { lines.push_back(line); };
-    auto ended = run_process({"sh", "-c", "sleep 1000 & echo $! >&2; wait"}, options);
+    auto ended = run_process({"sh", "-c", "sleep 100 & echo $! >&2; wait"}, options);
     EXPECT_FALSE(ended.ok());
     EXPECT_THAT(ended.why(), HasSubstr("did not end"));
     ASSERT_EQ(lines.size(), 1u);
@@ -98,7 +99,7 @@ pid_t start_marked(const fs::path &folder) {
     if (pid == 0) {
         std::string mark = std::string(kOwnerVariable) + "=" + folder.string();
         char *const environment[] = {mark.data(), nullptr};
-        execle("/bin/sleep", "sleep", "1000", nullptr, environment);
+        execle("/bin/sleep", "sleep", "100", nullptr, environment);
         _exit(127);
     }
     // The mark is there once the program has been replaced.
@@ -134,6 +135,45 @@ TEST_F(Leftovers, SweepEndsTheProcessesOfThatFolderOnly) {
     EXPECT_EQ(kill(theirs, 0), 0);
     EXPECT_TRUE(sweep(other));
     std::signal(SIGCHLD, SIG_DFL);
+}
+
+/// Until process `pid` ignores the signal (proc(5), "SigIgn"), or 10 s have passed.
+void await_ignored(pid_t pid, int number) {
+    for (Deadline deadline = Deadline::in(10s); !deadline.expired(); usleep(1000)) {
+        auto status = read_file("/proc/" + std::to_string(pid) + "/status");
+        size_t at = status.ok() ? status->find("SigIgn:") : std::string::npos;
+        if (at != std::string::npos && std::stoull(status->substr(at + 7), nullptr, 16) >> (number - 1) & 1)
+            return;
+    }
+    FAIL() << "signal " << number << " is not ignored";
+}
+
+// The owner's end is the end of the reaper's input; no signal to the reaper comes before it.
+TEST_F(Leftovers, TheReaperEndsWhatItsOwnerLeft) {
+    fs::path owned = folder_ / "12-3";
+    fs::create_directory(owned);
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    pid_t reaper = fork();
+    if (reaper == 0) {
+        dup2(ends[0], 0);
+        execl(reaper_program().c_str(), "niclab-reaper", nullptr);
+        _exit(127);
+    }
+    close(ends[0]);
+    std::string line = owned.string() + "\n";
+    ASSERT_EQ(write(ends[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    pid_t left = start_marked(owned);
+    await_ignored(reaper, SIGTERM);
+    kill(reaper, SIGTERM);
+
+    close(ends[1]);
+    int status = 0;
+    EXPECT_EQ(waitpid(left, &status, 0), left);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    EXPECT_EQ(waitpid(reaper, &status, 0), reaper);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    EXPECT_FALSE(fs::exists(owned));
 }
 
 TEST(ProcessIdentity, OfAProcessThatIsNotThereIsEmpty) {
