@@ -16,10 +16,29 @@ struct QueryHcaCapOut {
     static constexpr u16 capability = 0x10;
 };
 enum class CapType : u8 {
-    general = 0x00, ethernet = 0x01, odp = 0x02, atomic = 0x03, roce = 0x04, ipoib = 0x06, flow_table = 0x07,
-    eswitch_flow_table = 0x08, eswitch = 0x09, vector_calc = 0x0b, qos = 0x0c, debug = 0x0d, device_memory = 0x0f,
-    tls = 0x11, vdpa_emulation = 0x13, device_event = 0x14, ipsec = 0x15, crypto = 0x1a, shampo = 0x1d, macsec = 0x1f,
-    general_2 = 0x20, port_selection = 0x25, adv_virtualization = 0x26,
+    general = 0x00,
+    ethernet = 0x01,
+    odp = 0x02,
+    atomic = 0x03,
+    roce = 0x04,
+    ipoib = 0x06,
+    flow_table = 0x07,
+    eswitch_flow_table = 0x08,
+    eswitch = 0x09,
+    vector_calc = 0x0b,
+    qos = 0x0c,
+    debug = 0x0d,
+    device_memory = 0x0f,
+    tls = 0x11,
+    vdpa_emulation = 0x13,
+    device_event = 0x14,
+    ipsec = 0x15,
+    crypto = 0x1a,
+    shampo = 0x1d,
+    macsec = 0x1f,
+    general_2 = 0x20,
+    port_selection = 0x25,
+    adv_virtualization = 0x26,
 };
 
 struct GeneralCaps {
@@ -75,15 +94,56 @@ struct GeneralCaps {
     static constexpr F log_uar_page_sz{0x090, 15, 0};
     static constexpr F device_frequency_khz{0x09c, 31, 0};
     static constexpr F num_of_uars_per_page{0x0a4, 31, 0};
-    static constexpr F rows[] = {hca_cap_2, vhca_id, log_max_qp_sz, log_max_qp, log_max_cq_sz, log_max_cq, log_max_eq_sz,
-                                 log_max_mkey, log_max_eq, pkey_table_size, vport_group_manager, nic_flow_table,
-                                 eswitch_manager, port_type, num_ports, max_tc, cqe_version, cmdif_checksum, eth_net_offloads,
-                                 cq_moderation, uar_4k, uar_sz, log_pg_sz, driver_version, log_bf_reg_size, max_wqe_sz_sq,
-                                 max_wqe_sz_rq, log_max_transport_domain, log_max_pd, log_max_rq, log_max_sq, log_max_tir,
-                                 log_max_tis, basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size, log_max_stride_sz_rq,
-                                 log_min_stride_sz_rq, log_max_stride_sz_sq, log_min_stride_sz_sq, log_max_wq_sz,
-                                 disable_local_lb_uc, disable_local_lb_mc, log_max_vlan_list, log_max_current_mc_list,
-                                 log_max_current_uc_list, max_num_eqs, log_uar_page_sz, device_frequency_khz, num_of_uars_per_page};
+    static constexpr F rows[] = {hca_cap_2,
+                                 vhca_id,
+                                 log_max_qp_sz,
+                                 log_max_qp,
+                                 log_max_cq_sz,
+                                 log_max_cq,
+                                 log_max_eq_sz,
+                                 log_max_mkey,
+                                 log_max_eq,
+                                 pkey_table_size,
+                                 vport_group_manager,
+                                 nic_flow_table,
+                                 eswitch_manager,
+                                 port_type,
+                                 num_ports,
+                                 max_tc,
+                                 cqe_version,
+                                 cmdif_checksum,
+                                 eth_net_offloads,
+                                 cq_moderation,
+                                 uar_4k,
+                                 uar_sz,
+                                 log_pg_sz,
+                                 driver_version,
+                                 log_bf_reg_size,
+                                 max_wqe_sz_sq,
+                                 max_wqe_sz_rq,
+                                 log_max_transport_domain,
+                                 log_max_pd,
+                                 log_max_rq,
+                                 log_max_sq,
+                                 log_max_tir,
+                                 log_max_tis,
+                                 basic_cyclic_rcv_wqe,
+                                 log_max_rqt,
+                                 log_max_rqt_size,
+                                 log_max_stride_sz_rq,
+                                 log_min_stride_sz_rq,
+                                 log_max_stride_sz_sq,
+                                 log_min_stride_sz_sq,
+                                 log_max_wq_sz,
+                                 disable_local_lb_uc,
+                                 disable_local_lb_mc,
+                                 log_max_vlan_list,
+                                 log_max_current_mc_list,
+                                 log_max_current_uc_list,
+                                 max_num_eqs,
+                                 log_uar_page_sz,
+                                 device_frequency_khz,
+                                 num_of_uars_per_page};
 };
 
 struct EthernetCaps {
@@ -94,19 +154,29 @@ struct EthernetCaps {
     static constexpr F lro_cap{0x00, 29, 29};
     static constexpr F wqe_vlan_insert{0x00, 24, 24};
     static constexpr F self_lb_en_modifiable{0x00, 23, 23};
-    static constexpr F max_lso_cap{0x00, 20, 16}; // log2 bytes
+    static constexpr F max_lso_cap{0x00, 20, 16};     // log2 bytes
     static constexpr F wqe_inline_mode{0x00, 13, 12}; // 2: no inline header needed
     static constexpr F rss_ind_tbl_cap{0x00, 11, 8};  // log2 entries
     static constexpr F reg_umr_sq{0x00, 7, 7};
     static constexpr F scatter_fcs{0x00, 6, 6};
     static constexpr F enhanced_multi_pkt_send_wqe{0x00, 5, 5};
     static constexpr F cqe_checksum_full{0x04, 28, 28};
-    static constexpr F rows[] = {csum_cap, vlan_cap, lro_cap, wqe_vlan_insert, self_lb_en_modifiable, max_lso_cap,
-                                 wqe_inline_mode, rss_ind_tbl_cap, reg_umr_sq, scatter_fcs, enhanced_multi_pkt_send_wqe,
+    static constexpr F rows[] = {csum_cap,
+                                 vlan_cap,
+                                 lro_cap,
+                                 wqe_vlan_insert,
+                                 self_lb_en_modifiable,
+                                 max_lso_cap,
+                                 wqe_inline_mode,
+                                 rss_ind_tbl_cap,
+                                 reg_umr_sq,
+                                 scatter_fcs,
+                                 enhanced_multi_pkt_send_wqe,
                                  cqe_checksum_full};
 };
 
-struct FlowTableCaps { // properties of one table type; NIC receive at 0x40 of the image, NIC transmit at 0x100
+struct FlowTableCaps { // properties of one table type; NIC receive at 0x40 of the image, NIC transmit at
+                       // 0x100
     using F = Field<FlowTableCaps>;
     static constexpr u16 bytes = 0x40;
     static constexpr u16 kNicRx = 0x40, kNicTx = 0x100;
@@ -123,9 +193,10 @@ struct FlowTableCaps { // properties of one table type; NIC receive at 0x40 of t
     static constexpr F log_max_destination{0x10, 7, 0};
     static constexpr F log_max_flow{0x14, 7, 0};
     static constexpr F field_support{0x20, 31, 0}; // one bit per matchable field, first word
-    static constexpr F rows[] = {ft_support, flow_counter, flow_modify_en, modify_root, identified_miss_table_mode,
-                                 flow_table_modify, ignore_flow_level, log_max_ft_size, max_ft_level, log_max_ft_num,
-                                 log_max_destination, log_max_flow, field_support};
+    static constexpr F rows[] = {
+        ft_support,          flow_counter,      flow_modify_en,  modify_root,  identified_miss_table_mode,
+        flow_table_modify,   ignore_flow_level, log_max_ft_size, max_ft_level, log_max_ft_num,
+        log_max_destination, log_max_flow,      field_support};
 };
 static_assert(disjoint(GeneralCaps::rows) && disjoint(EthernetCaps::rows) && disjoint(FlowTableCaps::rows));
 

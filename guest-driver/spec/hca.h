@@ -64,7 +64,8 @@ struct ManagePagesOut {
     static constexpr u16 pas = 0x10; // 64-bit addresses, take only
     static constexpr F rows[] = {output_num_entries};
 };
-static_assert(disjoint(QueryPagesOut::rows) && disjoint(ManagePagesIn::rows) && disjoint(ManagePagesOut::rows));
+static_assert(disjoint(QueryPagesOut::rows) && disjoint(ManagePagesIn::rows) &&
+              disjoint(ManagePagesOut::rows));
 
 struct QueryAdapterOut {
     using F = Field<QueryAdapterOut>;
@@ -125,8 +126,9 @@ struct NicVportContext {
     static constexpr F allowed_list_size{0xf0, 11, 0};
     static constexpr u16 permanent_address = 0xf6; // six bytes
     static constexpr u16 list = 0x100;             // 8-byte entries: MAC in bytes 2..7, or VLAN @0[11:0]
-    static constexpr F rows[] = {min_wqe_inline_mode, disable_mc_local_lb, disable_uc_local_lb, roce_en, mtu, promisc_uc,
-                                 promisc_mc, promisc_all, allowed_list_type, allowed_list_size};
+    static constexpr F rows[] = {
+        min_wqe_inline_mode, disable_mc_local_lb, disable_uc_local_lb, roce_en,           mtu,
+        promisc_uc,          promisc_mc,          promisc_all,         allowed_list_type, allowed_list_size};
 };
 struct QueryNicVportContextOut {
     static constexpr u16 bytes = 0x110;
@@ -150,9 +152,19 @@ struct ModifyNicVportContextIn {
     static constexpr F select_disable_uc_local_lb{0x0c, 11, 11};
     static constexpr F select_disable_mc_local_lb{0x0c, 10, 10};
     static constexpr u16 context = 0x100;
-    static constexpr F rows[] = {other_vport, vport_number, select_node_guid, select_port_guid, select_min_inline, select_mtu,
-                                 select_change_event, select_promisc, select_permanent_address, select_addresses_list,
-                                 select_roce_en, select_disable_uc_local_lb, select_disable_mc_local_lb};
+    static constexpr F rows[] = {other_vport,
+                                 vport_number,
+                                 select_node_guid,
+                                 select_port_guid,
+                                 select_min_inline,
+                                 select_mtu,
+                                 select_change_event,
+                                 select_promisc,
+                                 select_permanent_address,
+                                 select_addresses_list,
+                                 select_roce_en,
+                                 select_disable_uc_local_lb,
+                                 select_disable_mc_local_lb};
 };
 static_assert(disjoint(QueryNicVportContextIn::rows) && disjoint(NicVportContext::rows) &&
               disjoint(ModifyNicVportContextIn::rows));
@@ -199,7 +211,8 @@ struct QueryQCounterOut {
     static constexpr F out_of_buffer{0x30, 31, 0};
     static constexpr F rows[] = {rx_write_requests, out_of_buffer};
 };
-static_assert(disjoint(QueryVportCounterIn::rows) && disjoint(AllocQCounterOut::rows) && disjoint(DeallocQCounterIn::rows) &&
-              disjoint(QueryQCounterIn::rows) && disjoint(QueryQCounterOut::rows));
+static_assert(disjoint(QueryVportCounterIn::rows) && disjoint(AllocQCounterOut::rows) &&
+              disjoint(DeallocQCounterIn::rows) && disjoint(QueryQCounterIn::rows) &&
+              disjoint(QueryQCounterOut::rows));
 
 } // namespace niclab

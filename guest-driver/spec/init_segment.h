@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The initialization segment at the start of BAR0, and the doorbell page (UAR). Offsets in bytes, words big-endian.
+// The initialization segment at the start of BAR0, and the doorbell page (UAR). Offsets in bytes, words
+// big-endian.
 #pragma once
 
 #include "spec/layout.h"
@@ -8,13 +9,14 @@ namespace niclab {
 
 // Offsets inside BAR0.
 namespace init_segment {
-constexpr u32 kFwRev = 0x000;          // [31:16] minor, [15:0] major
-constexpr u32 kCmdifRev = 0x004;       // [31:16] command interface revision, [15:0] sub-minor
+constexpr u32 kFwRev = 0x000;    // [31:16] minor, [15:0] major
+constexpr u32 kCmdifRev = 0x004; // [31:16] command interface revision, [15:0] sub-minor
 constexpr u32 kCmdqAddrHigh = 0x010;
-constexpr u32 kCmdqAddrLow = 0x014;    // [31:12] address, [10:8] nic_interface, [7:4] log entries, [3:0] log stride
-constexpr u32 kCmdDoorbell = 0x018;    // bit i: entry i belongs to the device
-constexpr u32 kInitializing = 0x1fc;   // [31] busy
-constexpr u32 kHealthBuffer = 0x200;   // 64 bytes, see HealthBuffer
+constexpr u32 kCmdqAddrLow =
+    0x014; // [31:12] address, [10:8] nic_interface, [7:4] log entries, [3:0] log stride
+constexpr u32 kCmdDoorbell = 0x018;  // bit i: entry i belongs to the device
+constexpr u32 kInitializing = 0x1fc; // [31] busy
+constexpr u32 kHealthBuffer = 0x200; // 64 bytes, see HealthBuffer
 constexpr u32 kCmdExecTimeout = 0xff8;
 constexpr u32 kCmdQueueInitTimeout = 0xffc;
 constexpr u32 kTimerHigh = 0x1000;
@@ -23,7 +25,8 @@ constexpr u32 kClearInt = 0x100c;
 constexpr u32 kHealthCounter = 0x1010; // [31:24] syndrome, [23:0] counter
 constexpr u32 kBytes = 0x4010;         // nothing else of BAR0 may start before this
 constexpr u32 kCmdifRevision = 5;      // the only revision that drivers accept
-constexpr u32 kNicInterfaceFull = 0, kNicInterfaceDisabled = 1, kNicInterfaceNoDram = 2, kNicInterfaceReset = 7;
+constexpr u32 kNicInterfaceFull = 0, kNicInterfaceDisabled = 1, kNicInterfaceNoDram = 2,
+              kNicInterfaceReset = 7;
 } // namespace init_segment
 
 struct HealthBuffer {
@@ -40,8 +43,8 @@ struct HealthBuffer {
     static constexpr F irisc_index{0x3c, 31, 24};
     static constexpr F synd{0x3c, 23, 16};
     static constexpr F ext_synd{0x3c, 15, 0};
-    static constexpr F rows[] = {assert_exit_ptr, assert_callra, time, fw_version, hw_id, rfr, severity_valid,
-                                 severity, irisc_index, synd, ext_synd};
+    static constexpr F rows[] = {assert_exit_ptr, assert_callra, time,        fw_version, hw_id,   rfr,
+                                 severity_valid,  severity,      irisc_index, synd,       ext_synd};
 };
 static_assert(disjoint(HealthBuffer::rows));
 

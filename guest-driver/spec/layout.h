@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Wire layouts as the manuals print them: a field is (byte offset of a big-endian 32-bit word, high bit, low bit).
+// Wire layouts as the manuals print them: a field is (byte offset of a big-endian 32-bit word, high bit, low
+// bit).
 //
-// A layout is a struct with `bytes` (its size) and one `static constexpr Field<Layout>` per row, listed again in `rows` so
-// that `disjoint(rows)` can prove while compiling that no two fields share a bit and none leaves the layout.
-// `View<Layout>` and `ConstView<Layout>` read and write such fields in raw memory; they accept only fields of their own layout.
+// A layout is a struct with `bytes` (its size) and one `static constexpr Field<Layout>` per row, listed again
+// in `rows` so that `disjoint(rows)` can prove while compiling that no two fields share a bit and none leaves
+// the layout. `View<Layout>` and `ConstView<Layout>` read and write such fields in raw memory; they accept
+// only fields of their own layout.
 #pragma once
 
 #include "spec/types.h"
@@ -41,7 +43,8 @@ consteval bool disjoint(const Field<Layout> (&rows)[N]) {
     for (usize i = 0; i < N; ++i) {
         if (rows[i].dword + 4u > Layout::bytes) return false;
         for (usize j = i + 1; j < N; ++j)
-            if (rows[i].dword == rows[j].dword && rows[i].lo <= rows[j].hi && rows[j].lo <= rows[i].hi) return false;
+            if (rows[i].dword == rows[j].dword && rows[i].lo <= rows[j].hi && rows[j].lo <= rows[i].hi)
+                return false;
     }
     return true;
 }
@@ -61,7 +64,8 @@ constexpr void store_big_endian(u8 *p, T v) {
         __builtin_memcpy(p, &v, sizeof(v));
         return;
     }
-    for (usize i = 0; i < sizeof(T); ++i) p[i] = static_cast<u8>(v >> (8 * (sizeof(T) - 1 - i)));
+    for (usize i = 0; i < sizeof(T); ++i)
+        p[i] = static_cast<u8>(v >> (8 * (sizeof(T) - 1 - i)));
 }
 constexpr void store_be16(u8 *p, u16 v) { store_big_endian(p, v); }
 constexpr void store_be32(u8 *p, u32 v) { store_big_endian(p, v); }

@@ -6,7 +6,8 @@
 
 namespace niclab {
 
-// ---- Event queues -------------------------------------------------------------------------------------------------
+// ---- Event queues
+// -------------------------------------------------------------------------------------------------
 struct EqContext {
     using F = Field<EqContext>;
     static constexpr u16 bytes = 0x40;
@@ -20,8 +21,9 @@ struct EqContext {
     static constexpr F log_page_size{0x18, 28, 24}; // minus 12
     static constexpr F consumer_counter{0x28, 23, 0};
     static constexpr F producer_counter{0x2c, 23, 0};
-    static constexpr F rows[] = {status, oi, st, page_offset, log_eq_size, uar_page, intr, log_page_size, consumer_counter,
-                                 producer_counter};
+    static constexpr F rows[] = {
+        status,          oi, st, page_offset, log_eq_size, uar_page, intr, log_page_size, consumer_counter,
+        producer_counter};
 };
 struct CreateEqIn {
     static constexpr u16 bytes = 0x110;
@@ -50,8 +52,14 @@ static_assert(disjoint(EqContext::rows) && disjoint(CreateEqOut::rows) && disjoi
 
 constexpr usize kEqeBytes = 64;
 enum class Event : u8 {
-    completion = 0x00, cq_error = 0x04, wq_catastrophic = 0x05, port_change = 0x09, command = 0x0a, page_request = 0x0b,
-    wq_invalid_request = 0x10, wq_access_violation = 0x11,
+    completion = 0x00,
+    cq_error = 0x04,
+    wq_catastrophic = 0x05,
+    port_change = 0x09,
+    command = 0x0a,
+    page_request = 0x0b,
+    wq_invalid_request = 0x10,
+    wq_access_violation = 0x11,
 };
 enum class PortEvent : u8 { down = 1, active = 4 };
 struct Eqe {
@@ -72,7 +80,8 @@ struct Eqe {
     static constexpr F wq_type{0x34, 31, 24};   // 0 QP, 1 RQ, 2 SQ
 };
 
-// ---- Completion queues --------------------------------------------------------------------------------------------
+// ---- Completion queues
+// --------------------------------------------------------------------------------------------
 struct CqContext {
     using F = Field<CqContext>;
     static constexpr u16 bytes = 0x40;
@@ -92,8 +101,11 @@ struct CqContext {
     static constexpr F consumer_counter{0x28, 23, 0};
     static constexpr F producer_counter{0x2c, 23, 0};
     static constexpr Field64<CqContext> dbr_addr{0x38};
-    static constexpr F rows[] = {status, cqe_sz, oi, cq_period_mode, cqe_comp_en, st, page_offset, log_cq_size, uar_page,
-                                 cq_period, cq_max_count, c_eqn, log_page_size, consumer_counter, producer_counter};
+    static constexpr F rows[] = {status,         cqe_sz,           oi,
+                                 cq_period_mode, cqe_comp_en,      st,
+                                 page_offset,    log_cq_size,      uar_page,
+                                 cq_period,      cq_max_count,     c_eqn,
+                                 log_page_size,  consumer_counter, producer_counter};
 };
 struct CreateCqIn {
     static constexpr u16 bytes = 0x110;
@@ -119,9 +131,20 @@ struct QueryCqOut {
 static_assert(disjoint(CqContext::rows) && disjoint(ModifyCqIn::rows));
 
 constexpr usize kCqeBytes = 64;
-enum class CqeOpcode : u8 { requester = 0, responder_send = 2, requester_error = 13, responder_error = 14, invalid = 15 };
+enum class CqeOpcode : u8 {
+    requester = 0,
+    responder_send = 2,
+    requester_error = 13,
+    responder_error = 14,
+    invalid = 15
+};
 enum class CqeSyndrome : u8 {
-    none = 0, local_length = 0x01, local_qp_operation = 0x02, local_protection = 0x04, flushed = 0x05, local_access = 0x11,
+    none = 0,
+    local_length = 0x01,
+    local_qp_operation = 0x02,
+    local_protection = 0x04,
+    flushed = 0x05,
+    local_access = 0x11,
 };
 struct Cqe {
     using F = Field<Cqe>;
@@ -135,7 +158,8 @@ struct Cqe {
     static constexpr F l3_ok{0x1c, 25, 25};
     static constexpr F l2_ok{0x1c, 24, 24};
     static constexpr F ip_frag{0x1c, 23, 23};
-    static constexpr F l4_hdr_type{0x1c, 22, 20}; // 0 none, 1 TCP, 2 UDP, 3 TCP without data, 4 TCP ack with data
+    static constexpr F l4_hdr_type{0x1c, 22,
+                                   20}; // 0 none, 1 TCP, 2 UDP, 3 TCP without data, 4 TCP ack with data
     static constexpr F l3_hdr_type{0x1c, 19, 18}; // 0 none, 1 IPv6, 2 IPv4
     static constexpr F ip_ext_opts{0x1c, 17, 17};
     static constexpr F vlan_stripped{0x1c, 16, 16};
@@ -152,9 +176,11 @@ struct Cqe {
     static constexpr F solicited{0x3c, 1, 1};
     static constexpr F owner{0x3c, 0, 0};
     static constexpr u16 op_own_byte = 0x3f;
-    static constexpr F rows[] = {rss_hash_result, rss_hash_l4, rss_hash_ip, ecn_ce, check_sum, l4_ok, l3_ok, l2_ok, ip_frag,
-                                 l4_hdr_type, l3_hdr_type, ip_ext_opts, vlan_stripped, vlan_info, lro_num_seg, user_index,
-                                 ft_metadata, byte_cnt, qpn, wqe_counter, opcode, format, solicited, owner};
+    static constexpr F rows[] = {rss_hash_result, rss_hash_l4, rss_hash_ip,   ecn_ce,    check_sum,
+                                 l4_ok,           l3_ok,       l2_ok,         ip_frag,   l4_hdr_type,
+                                 l3_hdr_type,     ip_ext_opts, vlan_stripped, vlan_info, lro_num_seg,
+                                 user_index,      ft_metadata, byte_cnt,      qpn,       wqe_counter,
+                                 opcode,          format,      solicited,     owner};
 };
 struct ErrorCqe { // opcodes 13 and 14
     using F = Field<ErrorCqe>;
@@ -170,7 +196,8 @@ struct ErrorCqe { // opcodes 13 and 14
 };
 static_assert(disjoint(Cqe::rows) && disjoint(ErrorCqe::rows));
 
-// ---- Work queues --------------------------------------------------------------------------------------------------
+// ---- Work queues
+// --------------------------------------------------------------------------------------------------
 enum class WqType : u8 { linked_list = 0, cyclic = 1, linked_list_striding = 2, cyclic_striding = 3 };
 enum class QueueState : u8 { reset = 0, ready = 1, error = 3 };
 
@@ -187,7 +214,8 @@ struct WqContext {
     static constexpr F log_wq_pg_sz{0x20, 12, 8}; // minus 12
     static constexpr F log_wq_sz{0x20, 4, 0};
     static constexpr u16 pas = 0xc0;
-    static constexpr F rows[] = {wq_type, end_padding_mode, page_offset, pd, uar_page, log_wq_stride, log_wq_pg_sz, log_wq_sz};
+    static constexpr F rows[] = {wq_type,  end_padding_mode, page_offset,  pd,
+                                 uar_page, log_wq_stride,    log_wq_pg_sz, log_wq_sz};
 };
 struct RqContext {
     using F = Field<RqContext>;
@@ -203,8 +231,8 @@ struct RqContext {
     static constexpr F cqn{0x08, 23, 0};
     static constexpr F counter_set_id{0x0c, 31, 24};
     static constexpr u16 wq = 0x30;
-    static constexpr F rows[] = {rlky, scatter_fcs, vsd, mem_rq_type, state, flush_in_error_en, ts_format, user_index, cqn,
-                                 counter_set_id};
+    static constexpr F rows[] = {rlky,      scatter_fcs, vsd, mem_rq_type,   state, flush_in_error_en,
+                                 ts_format, user_index,  cqn, counter_set_id};
 };
 struct SqContext {
     using F = Field<SqContext>;
@@ -223,8 +251,19 @@ struct SqContext {
     static constexpr F tis_lst_sz{0x20, 31, 16};
     static constexpr F tis_num_0{0x2c, 23, 0};
     static constexpr u16 wq = 0x30;
-    static constexpr F rows[] = {rlky, cd_master, flush_in_error_en, allow_multi_pkt_send_wqe, min_wqe_inline_mode, state,
-                                 reg_umr, allow_swp, ts_format, user_index, cqn, tis_lst_sz, tis_num_0};
+    static constexpr F rows[] = {rlky,
+                                 cd_master,
+                                 flush_in_error_en,
+                                 allow_multi_pkt_send_wqe,
+                                 min_wqe_inline_mode,
+                                 state,
+                                 reg_umr,
+                                 allow_swp,
+                                 ts_format,
+                                 user_index,
+                                 cqn,
+                                 tis_lst_sz,
+                                 tis_num_0};
 };
 static_assert(disjoint(WqContext::rows) && disjoint(RqContext::rows) && disjoint(SqContext::rows));
 

@@ -8,7 +8,12 @@ namespace niclab {
 
 enum class RegisterOp : u16 { write = 0, read = 1 };
 enum class RegisterId : u16 {
-    pmtu = 0x5003, ptys = 0x5004, paos = 0x5006, pfcc = 0x5007, ppcnt = 0x5008, host_endianness = 0x7004,
+    pmtu = 0x5003,
+    ptys = 0x5004,
+    paos = 0x5006,
+    pfcc = 0x5007,
+    ppcnt = 0x5008,
+    host_endianness = 0x7004,
 };
 struct AccessRegisterIn {
     using F = Field<AccessRegisterIn>;
@@ -52,9 +57,12 @@ struct Ptys {
     static constexpr F ext_eth_proto_oper{0x20, 31, 0};
     static constexpr F eth_proto_oper{0x24, 31, 0};
     static constexpr F connector_type{0x2c, 3, 0};
-    static constexpr F rows[] = {an_disable_admin, local_port, proto_mask, an_status, data_rate_oper, ext_eth_proto_capability,
-                                 eth_proto_capability, ext_eth_proto_admin, eth_proto_admin, ext_eth_proto_oper,
-                                 eth_proto_oper, connector_type};
+    static constexpr F rows[] = {an_disable_admin,     local_port,
+                                 proto_mask,           an_status,
+                                 data_rate_oper,       ext_eth_proto_capability,
+                                 eth_proto_capability, ext_eth_proto_admin,
+                                 eth_proto_admin,      ext_eth_proto_oper,
+                                 eth_proto_oper,       connector_type};
 };
 struct Pfcc { // pause frames, global and per priority
     using F = Field<Pfcc>;
@@ -74,15 +82,15 @@ struct Ppcnt {
     static constexpr F clr{0x04, 31, 31};
     static constexpr F prio_tc{0x04, 2, 0};
     static constexpr u16 counters = 0x08; // 64-bit, high word first
-    static constexpr u32 kIeee8023 = 0x00, kRfc2863 = 0x01, kRfc2819 = 0x02, kRfc3635 = 0x03, kPerPriority = 0x10,
-                         kPerTrafficClass = 0x11, kPhysicalLayer = 0x12;
+    static constexpr u32 kIeee8023 = 0x00, kRfc2863 = 0x01, kRfc2819 = 0x02, kRfc3635 = 0x03,
+                         kPerPriority = 0x10, kPerTrafficClass = 0x11, kPhysicalLayer = 0x12;
     static constexpr F rows[] = {local_port, grp, clr, prio_tc};
 };
 struct HostEndianness {
     static constexpr u16 bytes = 0x10;
     static constexpr u8 kLittle = 0x00, kBig = 0x80; // byte 0
 };
-static_assert(disjoint(AccessRegisterIn::rows) && disjoint(Pmtu::rows) && disjoint(Paos::rows) && disjoint(Ptys::rows) &&
-              disjoint(Pfcc::rows) && disjoint(Ppcnt::rows));
+static_assert(disjoint(AccessRegisterIn::rows) && disjoint(Pmtu::rows) && disjoint(Paos::rows) &&
+              disjoint(Ptys::rows) && disjoint(Pfcc::rows) && disjoint(Ppcnt::rows));
 
 } // namespace niclab

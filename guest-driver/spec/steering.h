@@ -28,7 +28,8 @@ struct FlowTableContext {
     static constexpr F level{0x00, 23, 16};
     static constexpr F log_size{0x00, 7, 0};
     static constexpr F table_miss_id{0x04, 23, 0};
-    static constexpr F rows[] = {reformat_en, decap_en, termination_table, table_miss_action, level, log_size, table_miss_id};
+    static constexpr F rows[] = {reformat_en, decap_en, termination_table, table_miss_action,
+                                 level,       log_size, table_miss_id};
 };
 struct CreateFlowTableIn {
     static constexpr u16 bytes = 0x40;
@@ -82,8 +83,9 @@ struct SetFteIn { // op_mod 0 set, 1 modify
     static constexpr u16 match_value = 0x80;
     static constexpr u16 destination = 0x340; // 8 bytes each: FlowDestination
     static constexpr u32 kModifyAction = 1, kModifyTag = 2, kModifyDestinations = 4, kModifyCounters = 8;
-    static constexpr F rows[] = {modify_enable_mask, flow_index, group_id, flow_tag, action, destination_list_size,
-                                 flow_counter_list_size};
+    static constexpr F rows[] = {
+        modify_enable_mask,    flow_index, group_id, flow_tag, action, destination_list_size,
+        flow_counter_list_size};
 };
 struct FlowDestination {
     using F = Field<FlowDestination>;
@@ -98,12 +100,13 @@ struct DeleteFteIn {
     static constexpr F flow_index{0x20, 31, 0};
     static constexpr F rows[] = {flow_index};
 };
-static_assert(disjoint(FlowTableIn::rows) && disjoint(FlowTableContext::rows) && disjoint(ModifyFlowTableIn::rows) &&
-              disjoint(SetFlowTableRootIn::rows) && disjoint(CreateFlowGroupIn::rows) &&
-              disjoint(DestroyFlowGroupIn::rows) && disjoint(SetFteIn::rows) && disjoint(FlowDestination::rows) &&
-              disjoint(DeleteFteIn::rows));
+static_assert(disjoint(FlowTableIn::rows) && disjoint(FlowTableContext::rows) &&
+              disjoint(ModifyFlowTableIn::rows) && disjoint(SetFlowTableRootIn::rows) &&
+              disjoint(CreateFlowGroupIn::rows) && disjoint(DestroyFlowGroupIn::rows) &&
+              disjoint(SetFteIn::rows) && disjoint(FlowDestination::rows) && disjoint(DeleteFteIn::rows));
 
-// Layers 2 to 4 of a packet, as mask (group) or value (entry). The outer block starts at 0x00 of the 512 bytes.
+// Layers 2 to 4 of a packet, as mask (group) or value (entry). The outer block starts at 0x00 of the 512
+// bytes.
 constexpr usize kMatchParamBytes = 512;
 struct MatchL2L4 {
     using F = Field<MatchL2L4>;
@@ -129,8 +132,9 @@ struct MatchL2L4 {
     static constexpr F udp_dport{0x1c, 15, 0};
     static constexpr u16 src_ip = 0x20; // sixteen bytes; IPv4 in the last four
     static constexpr u16 dst_ip = 0x30;
-    static constexpr F rows[] = {ethertype, first_prio, first_cfi, first_vid, ip_protocol, ip_dscp, ip_ecn, cvlan_tag, svlan_tag,
-                                 frag, ip_version, tcp_flags, tcp_sport, tcp_dport, ttl_hoplimit, udp_sport, udp_dport};
+    static constexpr F rows[] = {ethertype, first_prio, first_cfi,    first_vid, ip_protocol, ip_dscp,
+                                 ip_ecn,    cvlan_tag,  svlan_tag,    frag,      ip_version,  tcp_flags,
+                                 tcp_sport, tcp_dport,  ttl_hoplimit, udp_sport, udp_dport};
 };
 static_assert(disjoint(MatchL2L4::rows));
 

@@ -7,10 +7,17 @@
 namespace niclab {
 
 constexpr usize kDsBytes = 16;
-constexpr usize kSendBlockBytes = 64; // WQEBB
+constexpr usize kSendBlockBytes = 64;  // WQEBB
 constexpr u32 kTerminatorLkey = 0x100; // ends a short receive scatter list; never a real key
 
-enum class WqeOpcode : u8 { nop = 0x00, send = 0x0a, lso = 0x0e, dump = 0x23, umr = 0x25, multi_packet_send = 0x29 };
+enum class WqeOpcode : u8 {
+    nop = 0x00,
+    send = 0x0a,
+    lso = 0x0e,
+    dump = 0x23,
+    umr = 0x25,
+    multi_packet_send = 0x29
+};
 
 struct CtrlSegment {
     using F = Field<CtrlSegment>;
@@ -42,7 +49,8 @@ struct EthSegment {
     static constexpr F swp_flags{0x04, 23, 16};
     static constexpr F mss{0x04, 15, 0};
     static constexpr F flow_table_metadata{0x08, 31, 0};
-    // word 0x0c is either inline header size and its first two bytes, or insert type and VLAN TCI: bit 31 tells
+    // word 0x0c is either inline header size and its first two bytes, or insert type and VLAN TCI: bit 31
+    // tells
     static constexpr F insert_vlan{0x0c, 31, 31};
     static constexpr F insert_svlan{0x0c, 16, 16};
     static constexpr F inline_hdr_unused{0x0c, 30, 26}; // insert trailer (IPsec) and reserved bits
@@ -50,13 +58,15 @@ struct EthSegment {
     static constexpr F vlan_tci{0x0c, 15, 0};
     static constexpr u16 inline_hdr_start = 0x0e;
     static constexpr u16 kInlineHeaderHere = 2; // bytes of the inline header inside this segment
-    static constexpr F rows[] = {swp_outer_l4, swp_outer_l3, swp_inner_l4, swp_inner_l3, l4_csum, l3_csum, l4_inner_csum,
-                                 l3_inner_csum, swp_flags, mss, flow_table_metadata};
+    static constexpr F rows[] = {swp_outer_l4, swp_outer_l3, swp_inner_l4,       swp_inner_l3,
+                                 l4_csum,      l3_csum,      l4_inner_csum,      l3_inner_csum,
+                                 swp_flags,    mss,          flow_table_metadata};
 };
 struct DataSegment {
     using F = Field<DataSegment>;
     static constexpr u16 bytes = 0x10;
-    static constexpr F inline_data{0x00, 31, 31}; // send: inline data follows; receive: start padding hint, ignored
+    static constexpr F inline_data{0x00, 31,
+                                   31}; // send: inline data follows; receive: start padding hint, ignored
     static constexpr F byte_count{0x00, 30, 0};
     static constexpr F inline_byte_count{0x00, 9, 0};
     static constexpr F lkey{0x04, 31, 0};

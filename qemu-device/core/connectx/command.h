@@ -10,7 +10,8 @@ namespace niclab::connectx {
 
 class Device;
 
-// Answer of a handler. A failure carries a syndrome that tells where it was found: unique per cause, printed by drivers.
+// Answer of a handler. A failure carries a syndrome that tells where it was found: unique per cause, printed
+// by drivers.
 struct Reply {
     Status status = Status::ok;
     u32 syndrome = 0;
@@ -22,15 +23,19 @@ struct Request {
     std::span<const u8> bytes; // at least the row's minimum length
     u16 op_mod;
 
-    // A view at byte `offset`; the table's minimum length covers every fixed layout, lists are checked by has().
+    // A view at byte `offset`; the table's minimum length covers every fixed layout, lists are checked by
+    // has().
     template <class Layout>
     ConstView<Layout> view(usize offset = 0) const {
         return ConstView<Layout>(bytes.data() + offset);
     }
-    bool has(usize offset, usize length) const { return offset <= bytes.size() && length <= bytes.size() - offset; }
+    bool has(usize offset, usize length) const {
+        return offset <= bytes.size() && length <= bytes.size() - offset;
+    }
 };
 struct Response {
-    std::span<u8> bytes; // zeroed, at least the row's minimum length; status and syndrome are written by the dispatcher
+    std::span<u8>
+        bytes; // zeroed, at least the row's minimum length; status and syndrome are written by the dispatcher
 
     template <class Layout>
     View<Layout> view(usize offset = 0) const {

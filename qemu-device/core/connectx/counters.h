@@ -10,12 +10,41 @@ namespace niclab::connectx {
 enum class DmaPurpose : u8 { command, page_list, record, wqe, payload, cqe, eqe, count };
 
 enum class Counter : u16 {
-    commands, command_errors, doorbells_command, doorbells_send, doorbells_cq, doorbells_eq, doorbells_invalid,
-    interrupts, events, completions, error_completions, send_wqes, receive_wqes,
-    tx_frames, tx_bytes, rx_frames, rx_bytes,
-    rx_drop_port_down, rx_drop_oversize, rx_drop_runt, rx_drop_no_root, rx_drop_steering, rx_drop_no_queue, rx_drop_queue_not_ready,
-    rx_drop_out_of_buffer, rx_drop_queue_error, tx_drop_port_down, tx_drop_oversize,
-    cq_overruns, eq_overruns, queue_errors, dma_faults, guest_errors, live_pages, live_objects,
+    commands,
+    command_errors,
+    doorbells_command,
+    doorbells_send,
+    doorbells_cq,
+    doorbells_eq,
+    doorbells_invalid,
+    interrupts,
+    events,
+    completions,
+    error_completions,
+    send_wqes,
+    receive_wqes,
+    tx_frames,
+    tx_bytes,
+    rx_frames,
+    rx_bytes,
+    rx_drop_port_down,
+    rx_drop_oversize,
+    rx_drop_runt,
+    rx_drop_no_root,
+    rx_drop_steering,
+    rx_drop_no_queue,
+    rx_drop_queue_not_ready,
+    rx_drop_out_of_buffer,
+    rx_drop_queue_error,
+    tx_drop_port_down,
+    tx_drop_oversize,
+    cq_overruns,
+    eq_overruns,
+    queue_errors,
+    dma_faults,
+    guest_errors,
+    live_pages,
+    live_objects,
     count,
 };
 
@@ -30,7 +59,8 @@ class Counters {
         row[write ? 3 : 1] += bytes;
     }
 
-    // All counters in one row: first those of Counter, then four for each DmaPurpose ("dma_wqe_reads", "dma_wqe_bytes_read", ...).
+    // All counters in one row: first those of Counter, then four for each DmaPurpose ("dma_wqe_reads",
+    // "dma_wqe_bytes_read", ...).
     static usize count();
     static const char *name(usize index);
     u64 value(usize index) const;

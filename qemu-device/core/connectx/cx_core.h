@@ -2,9 +2,9 @@
 /*
  * The device seam: everything that passes between a ConnectX device core and its host.
  *
- * QEMU implements the host once in C; tests implement it in GoogleTest. The core knows no QEMU type, the host makes no
- * decision about the device. All calls into one core come from one thread at a time (QEMU: under its big lock).
- * The core may call any host operation from within any call into it.
+ * QEMU implements the host once in C; tests implement it in GoogleTest. The core knows no QEMU type, the host
+ * makes no decision about the device. All calls into one core come from one thread at a time (QEMU: under its
+ * big lock). The core may call any host operation from within any call into it.
  */
 #ifndef NICLAB_CX_CORE_H
 #define NICLAB_CX_CORE_H
@@ -37,7 +37,8 @@ enum cx_trace_event {
 enum cx_object { CX_EQ, CX_CQ, CX_SQ, CX_RQ, CX_PORT, CX_HCA };
 
 struct cx_host_ops {
-    /* Access guest memory through the device's own address space (the vIOMMU). 0, or -errno when any byte faulted. */
+    /* Access guest memory through the device's own address space (the vIOMMU). 0, or -errno when any byte
+     * faulted. */
     int (*dma_read)(void *host, uint64_t iova, void *dst, size_t len);
     int (*dma_write)(void *host, uint64_t iova, const void *src, size_t len);
     /* Raise MSI-X vector `vector`; it is below cx_config.vectors. */
@@ -62,24 +63,27 @@ struct cx_config {
 #define CX_BAR_BYTES (32u << 20) /* BAR0: initialization segment, then doorbell pages */
 
 /*
- * Make a core in its power-on state. Returns NULL when a configuration value is out of range and writes one sentence naming
- * the property, its value and its range into `error`.
+ * Make a core in its power-on state. Returns NULL when a configuration value is out of range and writes one
+ * sentence naming the property, its value and its range into `error`.
  */
-struct cx_core *cx_core_new(const struct cx_host_ops *ops, void *host, const struct cx_config *config, char *error,
-                            size_t error_bytes);
+struct cx_core *cx_core_new(const struct cx_host_ops *ops, void *host, const struct cx_config *config,
+                            char *error, size_t error_bytes);
 void cx_core_free(struct cx_core *core);
 
-/* Back to power-on: forgets queues, pages, keys and tables; no DMA or interrupt follows. FLR, bus reset, cold reset. */
+/* Back to power-on: forgets queues, pages, keys and tables; no DMA or interrupt follows. FLR, bus reset, cold
+ * reset. */
 void cx_core_reset(struct cx_core *core);
 
 /*
- * BAR0 access of 1, 2, 4 or 8 bytes. Values are big-endian integers: the most significant byte is the one at the lowest
- * address (QEMU: DEVICE_BIG_ENDIAN). Work that a doorbell starts is done before cx_core_write() returns.
+ * BAR0 access of 1, 2, 4 or 8 bytes. Values are big-endian integers: the most significant byte is the one at
+ * the lowest address (QEMU: DEVICE_BIG_ENDIAN). Work that a doorbell starts is done before cx_core_write()
+ * returns.
  */
 uint64_t cx_core_read(struct cx_core *core, uint64_t offset, unsigned size);
 void cx_core_write(struct cx_core *core, uint64_t offset, uint64_t value, unsigned size);
 
-/* One frame without FCS arrives from the wire. Drops are counted by the core; the frame is always consumed. */
+/* One frame without FCS arrives from the wire. Drops are counted by the core; the frame is always consumed.
+ */
 void cx_core_frame_in(struct cx_core *core, const void *frame, size_t len);
 
 /* The cable is plugged (true) or pulled. Power-on: plugged. Survives reset. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbered objects of one kind (queues, keys, tables): bounded, numbers handed out in rising order and reused last.
+// Numbered objects of one kind (queues, keys, tables): bounded, numbers handed out in rising order and reused
+// last.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace niclab::connectx {
 
-// Numbers run from `first` to `first + limit - 1`. find() is one bounds check and one load: it stands on the datapath.
+// Numbers run from `first` to `first + limit - 1`. find() is one bounds check and one load: it stands on the
+// datapath.
 template <class T>
 class ObjectTable {
   public:

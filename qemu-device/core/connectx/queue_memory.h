@@ -16,10 +16,14 @@ class QueueMemory {
   public:
     QueueMemory() = default;
 
-    // `pas` holds big-endian 64-bit page addresses of 2^log_page bytes; the ring starts `offset` bytes into the first page and is
-    // `bytes` long. Fails when the list is too short, too large for a sane ring (64 MiB) or an address is not page-aligned.
-    static std::optional<QueueMemory> make(std::span<const u8> pas, unsigned log_page, usize offset, usize bytes) {
-        if (log_page < 12 || log_page > 31 || bytes == 0 || bytes > kMaxBytes || offset >= usize{1} << log_page) return {};
+    // `pas` holds big-endian 64-bit page addresses of 2^log_page bytes; the ring starts `offset` bytes into
+    // the first page and is `bytes` long. Fails when the list is too short, too large for a sane ring (64
+    // MiB) or an address is not page-aligned.
+    static std::optional<QueueMemory> make(std::span<const u8> pas, unsigned log_page, usize offset,
+                                           usize bytes) {
+        if (log_page < 12 || log_page > 31 || bytes == 0 || bytes > kMaxBytes ||
+            offset >= usize{1} << log_page)
+            return {};
         usize pages = (offset + bytes + (usize{1} << log_page) - 1) >> log_page;
         if (pas.size() / 8 < pages) return {};
         QueueMemory memory;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Commands that the documentation shows exist: targets of the Makefile, verbs and options of the programs. CI itself runs the
-// README's two.
+// Commands that the documentation shows exist: targets of the Makefile, verbs and options of the programs. CI
+// itself runs the README's two.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -37,7 +37,8 @@ std::vector<Shown> commands_beginning_with(const std::string &program) {
     auto keep = [&](const fs::path &page, const std::string &text) {
         std::istringstream stream(text);
         Shown shown{page.filename(), text, {}};
-        for (std::string word; stream >> word;) shown.words.push_back(word);
+        for (std::string word; stream >> word;)
+            shown.words.push_back(word);
         if (shown.words.size() > 1 && shown.words[0] == program) found.push_back(shown);
     };
     std::vector<fs::path> pages{kRoot / "README.md"};
@@ -67,7 +68,8 @@ Output run(const std::string &command) {
     FILE *pipe = popen((command + " 2>&1").c_str(), "r");
     if (!pipe) return output;
     char buffer[4096];
-    for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.text.append(buffer, n);
+    for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+        output.text.append(buffer, n);
     output.status = pclose(pipe);
     return output;
 }
@@ -77,7 +79,8 @@ TEST(DocumentedCommands, MakeTargetsExist) {
     std::vector<Shown> shown = commands_beginning_with("make");
     ASSERT_FALSE(shown.empty());
     for (const Shown &command : shown)
-        EXPECT_THAT(makefile, HasSubstr("\n" + command.words[1] + ":")) << command.page << ": " << command.line;
+        EXPECT_THAT(makefile, HasSubstr("\n" + command.words[1] + ":"))
+            << command.page << ": " << command.line;
 }
 
 TEST(DocumentedCommands, VerbsAndOptionsOfNiclabExist) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's own description of the layouts: in mlx5_ifc.h a member's array length is its width in bits. It is C, not C++. */
+/* The kernel's own description of the layouts: in mlx5_ifc.h a member's array length is its width in bits. It
+ * is C, not C++. */
 #include "kernel_layouts.h"
 
 #include <stddef.h>
@@ -23,7 +24,7 @@ typedef u64 __be64;
 
 #define AS(layout, ours, structure, theirs) {offsetof(IFC(structure), theirs), WIDTH(structure, theirs)},
 #define SAME(layout, structure, name) AS(layout, name, structure, name)
-#define INSIDE(layout, name, structure, member, nested) \
+#define INSIDE(layout, name, structure, member, nested)                                                      \
     {offsetof(IFC(structure), member) + offsetof(IFC(nested), name), WIDTH(nested, name)},
 #define PLACE(ours, structure, member) {offsetof(IFC(structure), member), 0},
 #define SIZE(layout, structure) {0, sizeof(IFC(structure))},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An outside witness for the layouts: every table in guest-driver/spec that the kernel describes too must agree with the
-// description in the kernel's own headers.
+// An outside witness for the layouts: every table in guest-driver/spec that the kernel describes too must
+// agree with the description in the kernel's own headers.
 #include "kernel_layouts.h"
 
 #include "spec/caps.h"
