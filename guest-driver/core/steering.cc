@@ -9,8 +9,9 @@ namespace {
 constexpr unsigned kVlanLevel = 0, kAddressLevel = 1, kTrafficLevel = 2;
 constexpr unsigned kLogVlanTable = 13, kLogAddressTable = 11, kLogTrafficTable = 3;
 
-// VLAN table: one entry per VLAN id, then "no tag", then "any".
-constexpr u32 kUntaggedEntry = 4096, kAnyVlanEntry = 4097;
+// VLAN table: one entry per VLAN id, then "no tag", "a service tag" (802.1ad, which the filter is not for),
+// "any".
+constexpr u32 kUntaggedEntry = 4096, kServiceTagEntry = 4097, kAnyVlanEntry = 4098;
 // Address table: full addresses, then "any multicast", then "any".
 constexpr u32 kMulticastEntry = 1024, kAnyAddressEntry = 1025;
 
@@ -60,6 +61,7 @@ Result<void> Steering::create(CommandInterface &commands, const Rss &rss, bool m
 Steering::~Steering() {
     vlan_.remove_root();
     if (all_vlans_) vlan_.delete_entry(kAnyVlanEntry);
+    if (service_tag_) vlan_.delete_entry(kServiceTagEntry);
     if (untagged_) vlan_.delete_entry(kUntaggedEntry);
     clear_bytes(vlans_wanted_.data(), vlans_wanted_.size());
     remove_vlans();
@@ -103,11 +105,14 @@ Result<void> Steering::create_address_table() {
 Result<void> Steering::create_vlan_table() {
     Match tag;
     tag.set(MatchL2L4::cvlan_tag, 1);
+    Match service_tag;
+    service_tag.set(MatchL2L4::svlan_tag, 1);
     Match tag_and_id = tag;
     tag_and_id.set(MatchL2L4::first_vid, 0xfff);
     TRY(vlan_.create(*commands_, kVlanLevel, kLogVlanTable));
     TRY(vlan_.add_group(0, kVlans - 1, tag_and_id));
     TRY(vlan_.add_group(kUntaggedEntry, kUntaggedEntry, tag)); // value 0 of the tag bit: no tag at all
+    TRY(vlan_.add_group(kServiceTagEntry, kServiceTagEntry, service_tag));
     return vlan_.add_group(kAnyVlanEntry, kAnyVlanEntry, Match{});
 }
 
@@ -123,6 +128,8 @@ Result<void> Steering::apply(const nic_filter &filter) {
     TRY(set_switch(address_, kMulticastEntry, all_multicast_, filter.all_multicast,
                    Match{}.set_dmac(kMulticastBit), traffic_));
     TRY(set_switch(vlan_, kUntaggedEntry, untagged_, !any_vlan, Match{}, address_));
+    TRY(set_switch(vlan_, kServiceTagEntry, service_tag_, !any_vlan, Match{}.set(MatchL2L4::svlan_tag, 1),
+                   address_));
     TRY(add_addresses());
     TRY(add_vlans());
     TRY(vlan_.make_root());

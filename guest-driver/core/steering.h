@@ -43,7 +43,8 @@ class Steering {
 
     CommandInterface *commands_ = nullptr;
     // Entries whose number is fixed.
-    bool all_vlans_ = false, untagged_ = false, all_multicast_ = false, everything_ = false;
+    bool all_vlans_ = false, untagged_ = false, service_tag_ = false;
+    bool all_multicast_ = false, everything_ = false;
     unsigned traffic_entries_ = 0;
     Array<Address> addresses_;
     Array<u8> vlans_installed_, vlans_wanted_; // a bit each

@@ -233,6 +233,16 @@ TEST_F(CosimFilter, VlansAreFilteredWhenAsked) {
     EXPECT_TRUE(arrives(mac_of(*b_)));
 }
 
+// Linux means customer tags by its VLAN filter; a service tag is nobody's to drop.
+TEST_F(CosimFilter, ServiceTagsPassTheVlanFilter) {
+    bring_up();
+    ASSERT_EQ(b_->filter([](nic_filter &f) { f.vlan_filter = 1; }), 0);
+    constexpr u16 kServiceTag = 0x88a8;
+    transfer(*a_, ethernet(mac_of(*b_), kServiceTag, pattern(100, 1)));
+    EXPECT_EQ(b_->received.size(), 1u);
+    EXPECT_FALSE(arrives(mac_of(*b_), 5));
+}
+
 TEST_F(CosimFilter, TooManyAddressesLetEverythingIn) {
     bring_up();
     std::vector<unsigned char> many(1100 * 6);
