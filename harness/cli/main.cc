@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -57,6 +58,12 @@ std::string help_of(const CLI::App &app) {
     return chosen.empty() ? app.help() : chosen.front()->help(app.get_name());
 }
 
+void timed_line(const std::string &line) {
+    static const auto start = std::chrono::steady_clock::now();
+    std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    std::fprintf(stderr, "[%5.1f s] %s\n", passed.count(), line.c_str());
+}
+
 int usage_error(const CLI::App &app, const std::string &why) {
     std::fprintf(stderr, "niclab: %s\n\n%s", why.substr(0, why.find('\n')).c_str(), help_of(app).c_str());
     return kUsageStatus;
@@ -83,6 +90,7 @@ int run(std::vector<std::string> words) {
     add_kernel(demo_verb, demo_options.kernel);
     CLI::App *doctor_verb = app.add_subcommand("doctor", "Say what this machine can do, and what is missing");
 
+    set_progress(timed_line);
     std::vector<std::string> command = split_command(words);
     std::reverse(words.begin(), words.end()); // CLI11 takes them from the back
     try {

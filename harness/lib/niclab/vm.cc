@@ -194,6 +194,9 @@ void Vm::Impl::write_versions() const {
     versions["acceleration"] = spec.accel == Accel::kvm ? "kvm" : "tcg";
     versions["kernel_command_line"] = kernel_command_line(spec);
     (void)run.write_json("versions" + files.suffix + ".json", versions);
+    // What the guest's image is made of stands beside it.
+    if (auto manifest = read_file(fs::path(spec.initramfs).parent_path() / "manifest.txt"); manifest.ok())
+        (void)run.write("manifest" + files.suffix + ".txt", *manifest);
 }
 
 void Vm::Impl::end() {
