@@ -66,7 +66,7 @@ class Lab {
     /// Ends the machine.
     static void end();
 
-    Lab(Vm vm, std::string name) : vm_(std::move(vm)), guest_(vm_), name_(std::move(name)) {}
+    explicit Lab(Vm vm) : vm_(std::move(vm)), guest_(vm_) {}
 
     Vm &vm() { return vm_; }
     Guest &guest() { return guest_; }
@@ -83,7 +83,6 @@ class Lab {
   private:
     Vm vm_;
     Guest guest_;
-    std::string name_;
     std::string first_state_;
 };
 
