@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <functional>
+#include <exception>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -118,4 +119,11 @@ int failure(const std::string &why) {
 
 } // namespace niclab::cli
 
-int main(int argc, char **argv) { return niclab::cli::run({argv + 1, argv + argc}); }
+int main(int argc, char **argv) {
+    try {
+        return niclab::cli::run({argv + 1, argv + argc});
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "niclab: %s\n", error.what());
+        return 1;
+    }
+}

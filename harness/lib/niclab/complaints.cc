@@ -10,45 +10,43 @@ namespace {
 
 struct Rule {
     ComplaintKind kind;
-    const char *pattern; ///< ECMAScript, searched in the line behind its time stamp
     bool starts_trace;   ///< the lines below, up to the end of the trace, belong to it
+    const char *pattern; ///< ECMAScript, searched in the line behind its time stamp
 };
 
 // The first row that matches decides. Patterns are as narrow as the kernel's own texts allow: boot lines such
 // as "spectre: WARNING-free" or "x86/cpu: ... debug" must not count.
 const Rule kRules[] = {
-    {ComplaintKind::panic, "^Kernel panic - not syncing", true},
-    {ComplaintKind::refcount, "^refcount_t: ", true},
-    {ComplaintKind::oops,
-     "^(Oops:|general protection fault|kernel BUG at |Unable to handle kernel|double fault:)", true},
-    {ComplaintKind::oops, "^BUG: (unable to handle|kernel NULL pointer)", true},
-    {ComplaintKind::lockup, "BUG: soft lockup|NMI watchdog: .*hard LOCKUP|^watchdog: BUG:", true},
-    {ComplaintKind::rcu_stall, "rcu: INFO: .*(detected stall|self-detected)|rcu: .*kthread starved", true},
-    {ComplaintKind::bug,
-     "^BUG: |^BUG |^INFO: possible (circular|recursive|irq) lock|^UBSAN: |^KASAN: ", true},
-    {ComplaintKind::warning, "^WARNING: ", true},
-    {ComplaintKind::hung_task, "^INFO: task .* blocked for more than", true},
-    {ComplaintKind::out_of_memory, "^Out of memory: |invoked oom-killer|page allocation failure", true},
-    {ComplaintKind::checksum, "hw csum failure", true},
-    {ComplaintKind::dma_fault,
-     "DMAR: \\[(DMA|INTR)[^\\]]*\\] Request device|AMD-Vi: Event logged|IO_PAGE_FAULT", false},
-    {ComplaintKind::dma_api, "DMA-API: .*(device driver|leaked|exceed|freed|sync)", true},
-    {ComplaintKind::leak,
+    {ComplaintKind::panic, true, "^Kernel panic - not syncing"},
+    {ComplaintKind::refcount, true, "^refcount_t: "},
+    {ComplaintKind::oops, true,
+     "^(Oops:|general protection fault|kernel BUG at |Unable to handle kernel|double fault:)"},
+    {ComplaintKind::oops, true, "^BUG: (unable to handle|kernel NULL pointer)"},
+    {ComplaintKind::lockup, true, "BUG: soft lockup|NMI watchdog: .*hard LOCKUP|^watchdog: BUG:"},
+    {ComplaintKind::rcu_stall, true, "rcu: INFO: .*(detected stall|self-detected)|rcu: .*kthread starved"},
+    {ComplaintKind::bug, true,
+     "^BUG: |^BUG |^INFO: possible (circular|recursive|irq) lock|^UBSAN: |^KASAN: "},
+    {ComplaintKind::warning, true, "^WARNING: "},
+    {ComplaintKind::hung_task, true, "^INFO: task .* blocked for more than"},
+    {ComplaintKind::out_of_memory, true, "^Out of memory: |invoked oom-killer|page allocation failure"},
+    {ComplaintKind::checksum, true, "hw csum failure"},
+    {ComplaintKind::dma_fault, false,
+     "DMAR: \\[(DMA|INTR)[^\\]]*\\] Request device|AMD-Vi: Event logged|IO_PAGE_FAULT"},
+    {ComplaintKind::dma_api, true, "DMA-API: .*(device driver|leaked|exceed|freed|sync)"},
+    {ComplaintKind::leak, true,
      "page_pool_release_retry\\(\\) stalled|kmemleak: \\d+ new suspected|[Ll]eaked |memory leak|leaks a "
      "command resource|"
      "still has [1-9]\\d* objects|Objects remaining in|refcnt.*unregister_netdevice|unregister_netdevice: "
-     "waiting for",
-     true},
-    {ComplaintKind::command_timeout,
+     "waiting for"},
+    {ComplaintKind::command_timeout, false,
      "mlx5.*(timeout\\. Will cause a leak|No done completion|wait_func.*timed? ?out|Command completion "
      "arrived after "
      "timeout|failed reclaiming pages|device's health compromised|Fatal error|TX timeout "
      "detected)|niclab.*command.*"
-     "(timed out|timeout)",
-     false},
-    {ComplaintKind::command_error, "mlx5.*\\) failed, status |niclab.*command.* failed", false},
-    {ComplaintKind::tx_timeout, "NETDEV WATCHDOG: .*timed out|transmit queue \\d+ timed out", true},
-    {ComplaintKind::call_trace, "^Call Trace:", true},
+     "(timed out|timeout)"},
+    {ComplaintKind::command_error, false, "mlx5.*\\) failed, status |niclab.*command.* failed"},
+    {ComplaintKind::tx_timeout, true, "NETDEV WATCHDOG: .*timed out|transmit queue \\d+ timed out"},
+    {ComplaintKind::call_trace, true, "^Call Trace:"},
 };
 
 const std::regex &compiled(const Rule &rule) {

@@ -121,8 +121,7 @@ Status Vm::Impl::prepare() {
     session = NICLAB_TRY(LibvirtSession::get());
     std::string xml = domain_xml(spec, files);
     NICLAB_TRY(run.write("domain" + files.suffix + ".xml", xml));
-    std::ofstream(files.console_log, std::ios::app);
-    return {};
+    return run.write(files.console_log.filename(), "");
 }
 
 Status Vm::Impl::start() {
