@@ -274,7 +274,8 @@ struct Seen {
     std::optional<unsigned> tci, tpid;
     std::string checksum;
     std::string type;
-    auto operator<=>(const Seen &) const = default;
+    auto fields() const { return std::tie(bytes, length, tci, tpid, checksum, type); }
+    bool operator<(const Seen &other) const { return fields() < other.fields(); }
 };
 
 const char *type_name(unsigned char type) {
