@@ -12,6 +12,13 @@ typedef unsigned long long u64;
 typedef u16 __be16;
 typedef u32 __be32;
 typedef u64 __be64;
+/* A list at the end of a union, which C allows only inside a structure that has another member. */
+#define DECLARE_FLEX_ARRAY(type, name)                                                                       \
+    struct {                                                                                                 \
+        struct {                                                                                             \
+        } no_##name;                                                                                         \
+        type name[];                                                                                         \
+    }
 #define BIT(n) (1ul << (n))
 #define BIT_ULL(n) (1ull << (n))
 #pragma GCC diagnostic push
