@@ -98,7 +98,7 @@ u32 FlowGroup::hash(const u32 *value) const {
 }
 
 const FlowEntry *FlowGroup::find(const MatchKey &key) const {
-    u32 value[kMatchWords];
+    u32 value[kMatchWords] = {};
     for (usize i = 0; i < words_.size(); ++i)
         value[i] = key[words_[i].at] & words_[i].mask;
     u32 h = hash(value);

@@ -248,12 +248,18 @@ bool is_sane(const Rule &rule) {
     return (rule.action & ~flow_action::kAllow) == flow_action::kForward && !rule.targets.empty();
 }
 
-void use_targets(Device &device, const std::vector<FlowTarget> &targets, int change) {
-    for (const FlowTarget &target : targets) {
-        u32 &users = target.type == Destination::tir ? device.tirs.find(target.id)->users
-                                                     : device.steering.tables.find(target.id)->users;
-        users += static_cast<u32>(change);
+u32 *users_of(Device &device, const FlowTarget &target) {
+    if (target.type == Destination::tir) {
+        Tir *tir = device.tirs.find(target.id);
+        return tir ? &tir->users : nullptr;
     }
+    FlowTable *table = device.steering.tables.find(target.id);
+    return table ? &table->users : nullptr;
+}
+
+void use_targets(Device &device, const std::vector<FlowTarget> &targets, int change) {
+    for (const FlowTarget &target : targets)
+        if (u32 *users = users_of(device, target)) *users += static_cast<u32>(change);
 }
 
 void apply(Device &device, FlowEntry &entry, Rule rule) {

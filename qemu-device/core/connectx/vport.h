@@ -37,8 +37,8 @@ class Vport {
         MacAddress address{};
         u32 mtu = 0;
         bool promisc_uc = false, promisc_mc = false, promisc_all = false;
-        std::vector<u64>
-            lists[list_count]; // entries as on the wire: MAC in the low 48 bits, or VLAN in the low 12
+        // Entries as on the wire: MAC in the low 48 bits, or VLAN in the low 12.
+        std::array<std::vector<u64>, list_count> lists;
     };
 
     Context context;
