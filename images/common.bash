@@ -46,13 +46,22 @@ write_if_changed() {
     [[ -e $1 && $text == "$(<"$1")" ]] || printf '%s\n' "$text" >"$1"
 }
 
+# The address, without the suite, that the machine's own sources give for suite $1.
+machine_mirror() {
+    local mirror
+    mirror=$(apt-get --print-uris update 2>/dev/null | sed -n "s|^'\(.*\)/dists/$1/InRelease'.*|\1|p" | sort -u)
+    [[ -n $mirror ]] || die "the machine's apt sources name no mirror of $1; set NICLAB_DEBIAN_MIRROR and NICLAB_DEBIAN_SECURITY_MIRROR"
+    printf '%s\n' "${mirror%%$'\n'*}"
+}
+
 source_lines() {
-    local suite
+    local suite mirror
     for suite in "$@"; do
         case $suite in
-        *-security) printf 'deb %s %s main\n' "${NICLAB_DEBIAN_SECURITY_MIRROR:-http://deb.debian.org/debian-security}" "$suite" ;;
-        *) printf 'deb %s %s main\n' "${NICLAB_DEBIAN_MIRROR:-http://deb.debian.org/debian}" "$suite" ;;
+        *-security) mirror=${NICLAB_DEBIAN_SECURITY_MIRROR:-$(machine_mirror "$suite")} ;;
+        *) mirror=${NICLAB_DEBIAN_MIRROR:-$(machine_mirror bookworm)} ;;
         esac
+        printf 'deb %s %s main\n' "$mirror" "$suite"
     done
 }
 
