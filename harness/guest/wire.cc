@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // wire: raw frames on one interface (packet(7)).
 //
-//   wire send INTERFACE HEX [--count N] [--gap-us N] [--counter OFFSET] [--checksum START:OFFSET]
+//   wire send INTERFACE HEX [--count N] [--gap-us N] [--vary OFFSET] [--checksum START:OFFSET]
 //                           [--gso tcp4|tcp6|udp --gso-size N --header-length N]
 //   wire capture INTERFACE [--filter WORD[,WORD...]] [--count N] [--for-ms N] [--ready FILE]
 //   wire await FILE [--for-ms N]
 //
-// A frame to send is written in hex, or read as hex from standard input for "-"; --counter makes the 32 bits
-// at OFFSET count up from their value.
-// --checksum and
-// --gso leave that work to the card, as the network stack would. Capture makes FILE when it listens (await
-// waits for it), and at its end prints one JSON array of the different frames with how often each came.
-// Filter words: ethertype=N, src=MAC, dst=MAC, outgoing (frames this machine sent, which are left out
-// otherwise).
+// A frame to send is written in hex, or read as hex from standard input for "-"; --vary gives the 32 bits at
+// OFFSET another value in every frame. --checksum and --gso leave that work to the card, as the network stack
+// would. Capture makes FILE when it listens (await waits for it), and at its end prints one JSON array of the
+// different frames with how often each came. Filter words: ethertype=N, src=MAC, dst=MAC, outgoing (frames
+// this machine sent, which are left out otherwise).
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
@@ -76,7 +74,7 @@ struct Options {
     std::uint64_t count = 1;
     unsigned gap_us = 0;
     unsigned for_ms = 5000;
-    std::optional<unsigned> counter;
+    std::optional<unsigned> vary;
     Offload offload;
 };
 
@@ -84,8 +82,7 @@ struct Options {
     std::fprintf(
         stderr,
         "wire: %s\n"
-        "usage: wire send INTERFACE HEX [--count N] [--gap-us N] [--counter OFFSET] [--checksum "
-        "START:OFFSET]\n"
+        "usage: wire send INTERFACE HEX [--count N] [--gap-us N] [--vary OFFSET] [--checksum START:OFFSET]\n"
         "                 [--gso tcp4|tcp6|udp --gso-size N --header-length N]\n"
         "       wire capture INTERFACE [--filter WORD[,WORD...]] [--count N] [--for-ms N] [--ready FILE]\n"
         "       wire await FILE [--for-ms N]\n",
@@ -187,8 +184,8 @@ void set_option(Options &options, std::string_view key, std::string_view value) 
         options.ready = value;
     else if (key == "--gap-us")
         options.gap_us = static_cast<unsigned>(number(value, 10'000'000));
-    else if (key == "--counter")
-        options.counter = static_cast<unsigned>(number(value, kLargestFrame));
+    else if (key == "--vary")
+        options.vary = static_cast<unsigned>(number(value, kLargestFrame));
     else if (key == "--checksum")
         set_checksum(options.offload, value);
     else if (key == "--gso")
@@ -220,8 +217,8 @@ Options parse(int argc, char **argv) {
         if (at + 1 >= words.size()) usage(std::string(words[at]) + " needs a value");
         set_option(options, words[at], words[at + 1]);
     }
-    if (options.counter && *options.counter + 4 > options.frame.size())
-        usage("the counter does not lie inside the frame");
+    if (options.vary && *options.vary + 4 > options.frame.size())
+        usage("the 32 bits to vary do not lie inside the frame");
     return options;
 }
 
@@ -237,10 +234,13 @@ int open_socket(const Options &options, int protocol) {
     return fd;
 }
 
-void count_up(Bytes &frame, unsigned offset) {
+/// An odd step reaches every value once. A large one changes many bits each time: of values that differ in a
+/// few low bits only, a linear hash such as Toeplitz with an unlucky key may give all the same queue.
+void vary(Bytes &frame, unsigned offset) {
+    constexpr std::uint32_t kStep = 0x9e3779b1;
     std::uint32_t value;
     std::memcpy(&value, frame.data() + offset, 4);
-    value = htonl(ntohl(value) + 1);
+    value = htonl(ntohl(value) + kStep);
     std::memcpy(frame.data() + offset, &value, 4);
 }
 
@@ -260,7 +260,7 @@ int send_frames(Options &options) {
             if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR) fail("send");
             usleep(1000);
         }
-        if (options.counter) count_up(options.frame, *options.counter);
+        if (options.vary) vary(options.frame, *options.vary);
         if (options.gap_us) usleep(options.gap_us);
     }
     std::printf("{\"sent\":%" PRIu64 "}\n", options.count);

@@ -46,7 +46,7 @@ TEST_F(StockDriver, AnIndirectionTableOfOneQueueSendsEveryFlowThere) {
     std::uint64_t before = statistic(Side::b, "rx2_packets"), all = statistic(Side::b, "rx_packets");
     Bytes frame = udp(mac(Side::b), Family::ipv4, 1000, 2000, pattern(32, 1));
     need(guest().send_frame(Side::a, hex(frame),
-                            {.count = 64, .counter_offset = static_cast<unsigned>(l4_offset(frame))}));
+                            {.count = 64, .vary_offset = static_cast<unsigned>(l4_offset(frame))}));
     need(vm().until("the packets to be counted", 20s,
                     [&]() -> Result<bool> { return statistic(Side::b, "rx_packets") >= all + 64; }));
     EXPECT_EQ(statistic(Side::b, "rx2_packets"), before + 64);

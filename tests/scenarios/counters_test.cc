@@ -23,7 +23,7 @@ class CountersOf : public Scenario {
     void send(const Bytes &frame, unsigned count) {
         for (Side side : kBothSides)
             before_[index(side)] = snapshot(side);
-        need(guest().send_frame(Side::a, hex(frame), {.count = count, .counter_offset = 14}));
+        need(guest().send_frame(Side::a, hex(frame), {.count = count, .vary_offset = 14}));
         need(vm().until("the frames to be received", 20s, [&]() -> Result<bool> {
             after_[index(Side::b)] = snapshot(Side::b);
             return grown(Side::b, "rx_packets") >= count;

@@ -45,7 +45,7 @@ class Queues : public Scenario {
         Bytes frame = udp(mac(Side::b), family, 1000, 2000, pattern(32, 1));
         std::vector<std::uint64_t> before = packets_by_queue(), after;
         SendOptions options{.count = count};
-        if (!one_flow) options.counter_offset = static_cast<unsigned>(l4_offset(frame)); // the ports
+        if (!one_flow) options.vary_offset = static_cast<unsigned>(l4_offset(frame)); // the ports
         need(guest().send_frame(Side::a, hex(frame), options));
         need(vm().until("the packets to be counted", 20s, [&]() -> Result<bool> {
             after = packets_by_queue();

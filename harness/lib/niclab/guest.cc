@@ -324,8 +324,7 @@ Status Guest::send_frame(Side from, const std::string &hex, const SendOptions &o
                                      "/niclab/wire", "send",  interface(from), "-"};
     argv.insert(argv.end(),
                 {"--count", std::to_string(options.count), "--gap-us", std::to_string(options.gap_us)});
-    if (options.counter_offset)
-        argv.insert(argv.end(), {"--counter", std::to_string(*options.counter_offset)});
+    if (options.vary_offset) argv.insert(argv.end(), {"--vary", std::to_string(*options.vary_offset)});
     if (options.checksum)
         argv.insert(argv.end(),
                     {"--checksum", fmt::format("{}:{}", options.checksum->first, options.checksum->second)});

@@ -58,8 +58,8 @@ struct CapturedFrame {
 struct SendOptions {
     unsigned count = 1;
     unsigned gap_us = 0;
-    /// Byte offset of a 32-bit big-endian number that goes up by one with each frame.
-    std::optional<unsigned> counter_offset;
+    /// Byte offset of 32 bits that are to differ from frame to frame.
+    std::optional<unsigned> vary_offset;
     /// Ask the card for a checksum: where summing starts and where, from there, the sum goes.
     std::optional<std::pair<unsigned, unsigned>> checksum;
     /// Ask the card for segmentation: "tcp4" or "tcp6", payload per segment, length of all headers.
