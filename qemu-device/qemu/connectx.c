@@ -54,6 +54,7 @@ struct ConnectxState {
     uint32_t speed;
 
     struct cx_core *core;
+    QEMUTimer *timer;    /* the core's one wake-up */
     unsigned depth;      /* calls into the core that have not returned */
     bool reset_pending;  /* a reset came while depth was not 0 */
 };
@@ -102,6 +103,18 @@ static void connectx_frame_out(void *host, const void *frame, size_t len)
 static uint64_t connectx_now_ns(void *host)
 {
     return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+/* Not after the unplug: the core lives on until the object goes. */
+static void connectx_set_timer(void *host, uint64_t at_ns)
+{
+    ConnectxState *s = host;
+
+    if (at_ns == CX_TIMER_OFF || !s->nic) {
+        timer_del(s->timer);
+    } else {
+        timer_mod_ns(s->timer, MIN(at_ns, INT64_MAX));
+    }
 }
 
 static void connectx_guest_error(void *host, const char *what, uint64_t value)
@@ -188,6 +201,7 @@ static const struct cx_host_ops connectx_host_ops = {
     .interrupt = connectx_interrupt,
     .frame_out = connectx_frame_out,
     .now_ns = connectx_now_ns,
+    .set_timer = connectx_set_timer,
     .guest_error = connectx_guest_error,
     .trace = connectx_trace,
 };
@@ -211,6 +225,36 @@ static void connectx_leave(ConnectxState *s)
         s->reset_pending = false;
         cx_core_reset(s->core);
     }
+}
+
+/*
+ * For what comes from the monitor or from a timer: nothing has engaged the
+ * guard yet that keeps the card's DMA out of its own BAR.
+ */
+static bool connectx_enter_guarded(ConnectxState *s)
+{
+    MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
+    bool engaged = guard->engaged_in_io;
+
+    guard->engaged_in_io = true;
+    connectx_enter(s);
+    return engaged;
+}
+
+static void connectx_leave_guarded(ConnectxState *s, bool engaged)
+{
+    connectx_leave(s);
+    DEVICE(s)->mem_reentrancy_guard.engaged_in_io = engaged;
+}
+
+static void connectx_timer(void *opaque)
+{
+    ConnectxState *s = opaque;
+    bool engaged = connectx_enter_guarded(s);
+
+    trace_connectx_timer(connectx_name(s));
+    cx_core_timer(s->core);
+    connectx_leave_guarded(s, engaged);
 }
 
 /* --- BAR0 ---------------------------------------------------------------- */
@@ -260,22 +304,15 @@ static ssize_t connectx_receive(NetClientState *nc, const uint8_t *frame,
     return len;
 }
 
-/*
- * Comes from the monitor, so nothing has engaged the guard yet that keeps the
- * card's DMA out of its own BAR.
- */
 static void connectx_link_status_changed(NetClientState *nc)
 {
     ConnectxState *s = qemu_get_nic_opaque(nc);
-    MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
-    bool engaged = guard->engaged_in_io;
+    bool engaged;
 
     trace_connectx_cable(connectx_name(s), !nc->link_down);
-    guard->engaged_in_io = true;
-    connectx_enter(s);
+    engaged = connectx_enter_guarded(s);
     cx_core_set_cable(s->core, !nc->link_down);
-    connectx_leave(s);
-    guard->engaged_in_io = engaged;
+    connectx_leave_guarded(s, engaged);
 }
 
 static NetClientInfo connectx_net_info = {
@@ -427,6 +464,7 @@ static void connectx_exit(PCIDevice *dev)
 
     qemu_del_nic(s->nic);
     s->nic = NULL;
+    timer_del(s->timer);
     pcie_aer_exit(dev);
     connectx_exit_msix(s);
     pcie_cap_exit(dev);
@@ -493,6 +531,7 @@ static void connectx_instance_init(Object *obj)
 {
     ConnectxState *s = CONNECTX(obj);
 
+    s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, connectx_timer, s);
     device_add_bootindex_property(obj, &s->conf.bootindex, "bootindex",
                                   "/ethernet-phy@0", DEVICE(obj));
 }
@@ -500,7 +539,10 @@ static void connectx_instance_init(Object *obj)
 /* Not sooner: an unplug may come from within a call into the core. */
 static void connectx_instance_finalize(Object *obj)
 {
-    cx_core_free(CONNECTX(obj)->core);
+    ConnectxState *s = CONNECTX(obj);
+
+    cx_core_free(s->core);
+    timer_free(s->timer);
 }
 
 static void connectx_class_init_properties(ObjectClass *oc)

@@ -13,6 +13,7 @@ namespace {
 constexpr u8 kMac[6] = {0x02, 0x4e, 0x49, 0x43, 0x00, 0x00};
 constexpr unsigned kPollBatch = 16;
 
+u64 now_ns() { return ledger().now_ms * 1'000'000; }
 Port &port_of(void *host) { return *static_cast<Port *>(host); }
 } // namespace
 
@@ -27,7 +28,8 @@ Port::Port(u8 mac_end, unsigned vectors) : pending_(vectors), scheduled_(vectors
         [](void *host, const void *frame, size_t bytes) {
             if (Port *peer = port_of(host).peer_) cx_core_frame_in(peer->card, frame, bytes);
         },
-        [](void *) -> uint64_t { return ledger().now_ms * 1'000'000; },
+        [](void *) -> uint64_t { return now_ns(); },
+        [](void *host, uint64_t at_ns) { port_of(host).timer_at_ = at_ns; },
         [](void *host, const char *what, uint64_t) { port_of(host).guest_errors.push_back(what); },
         [](void *, cx_trace_event, uint64_t, uint64_t, uint64_t) {},
     };
@@ -142,6 +144,10 @@ void Port::stop() {
 void Port::run() {
     if (delivering_ || !driver) return;
     delivering_ = true;
+    if (now_ns() >= timer_at_) {
+        timer_at_ = CX_TIMER_OFF;
+        cx_core_timer(card);
+    }
     for (unsigned vector = 0; vector < pending_.size(); ++vector) {
         if (!pending_[vector]) continue;
         pending_[vector] = false;

@@ -101,6 +101,7 @@ class Port : public plat {
     cx_config config_{};
     Port *peer_ = nullptr;
     std::vector<bool> pending_, scheduled_;
+    u64 timer_at_ = CX_TIMER_OFF; // the wake-up that the card asked for
     bool work_ = false, working_ = false, delivering_ = false;
     unsigned channels_ = 0;
     usize in_flight_ = 0;

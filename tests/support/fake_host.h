@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "connectx/cx_core.h"
@@ -127,6 +128,15 @@ class FakeHost {
     u32 read32(u64 offset) { return static_cast<u32>(cx_core_read(core_, offset, 4)); }
     void write32(u64 offset, u32 value) { cx_core_write(core_, offset, value, 4); }
     void write64(u64 offset, u64 value) { cx_core_write(core_, offset, value, 8); }
+    // Moves the clock; wake-ups on the way come at their time.
+    void advance(u64 ns) {
+        u64 end = now_ns + ns;
+        while (timer_at <= end) {
+            now_ns = std::max(now_ns, std::exchange(timer_at, CX_TIMER_OFF));
+            cx_core_timer(core_);
+        }
+        now_ns = end;
+    }
     void frame_in(std::span<const u8> frame) { cx_core_frame_in(core_, frame.data(), frame.size()); }
 
     u64 counter(const std::string &name) const {
@@ -143,6 +153,7 @@ class FakeHost {
 
     FakeMemory memory;
     u64 now_ns = 1'000'000'000;
+    u64 timer_at = CX_TIMER_OFF; // the wake-up that the card asked for
     std::vector<unsigned> interrupts;
     std::vector<std::vector<u8>> frames;
     std::vector<std::string> guest_errors;
@@ -182,6 +193,7 @@ class FakeHost {
                 if (self(host).on_frame) self(host).on_frame({bytes, len});
             },
         .now_ns = [](void *host) -> uint64_t { return self(host).now_ns; },
+        .set_timer = [](void *host, uint64_t at_ns) { self(host).timer_at = at_ns; },
         .guest_error = [](void *host, const char *what,
                           uint64_t) { self(host).guest_errors.emplace_back(what); },
         .trace =

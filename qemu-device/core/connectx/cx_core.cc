@@ -64,6 +64,7 @@ void cx_core_frame_in(struct cx_core *core, const void *frame, size_t len) {
     core->device.frame_in({static_cast<const unsigned char *>(frame), len});
 }
 
+void cx_core_timer(struct cx_core *core) { core->device.timer_expired(); }
 void cx_core_set_cable(struct cx_core *core, bool plugged) { core->device.set_cable(plugged); }
 bool cx_core_link_up(const struct cx_core *core) { return core->device.port.up(); }
 void cx_core_set_tracing(struct cx_core *core, bool on) { core->device.set_tracing(on); }

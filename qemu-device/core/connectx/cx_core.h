@@ -47,6 +47,9 @@ struct cx_host_ops {
     void (*frame_out)(void *host, const void *frame, size_t len);
     /* Guest time in nanoseconds; never goes back. */
     uint64_t (*now_ns)(void *host);
+    /* Call cx_core_timer() once now_ns() has reached `at_ns`, from outside any call into the core. There is
+     * one such wake-up: a new time replaces the old one, CX_TIMER_OFF cancels it. */
+    void (*set_timer)(void *host, uint64_t at_ns);
     /* The guest broke a rule of the programming interface; `what` is a constant string. */
     void (*guest_error)(void *host, const char *what, uint64_t value);
     /* Called only while cx_core_set_tracing() is on. */
@@ -60,6 +63,7 @@ struct cx_config {
     unsigned speed_mbps; /* 1000, 10000, 25000, 40000, 50000, 100000 */
 };
 
+#define CX_TIMER_OFF UINT64_MAX
 #define CX_BAR_BYTES (32u << 20) /* BAR0: initialization segment, then doorbell pages */
 
 /*
@@ -85,6 +89,9 @@ void cx_core_write(struct cx_core *core, uint64_t offset, uint64_t value, unsign
 /* One frame without FCS arrives from the wire. Drops are counted by the core; the frame is always consumed.
  */
 void cx_core_frame_in(struct cx_core *core, const void *frame, size_t len);
+
+/* The wake-up that was asked for with set_timer(). One that comes early or was replaced does no harm. */
+void cx_core_timer(struct cx_core *core);
 
 /* The cable is plugged (true) or pulled. Power-on: plugged. Survives reset. */
 void cx_core_set_cable(struct cx_core *core, bool plugged);

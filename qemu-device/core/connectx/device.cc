@@ -26,10 +26,10 @@ class Busy {
 
 Device::Device(const cx_host_ops *host_ops, void *host_object, const cx_config &configuration)
     : ops(host_ops), host(host_object), config(configuration), dma(host_ops, host_object, counters),
-      commands(*this), port(*this), vport(config.mac), uars(kFirstUar, kUars), pds(kFirst, kMost),
-      transport_domains(kFirst, kMost), q_counters(kFirst, kMaxQCounters), tises(kFirst, kMost),
-      mkeys(kFirstMkey, kMaxMkeys), eqs(kFirst, kMaxEqs), cqs(kFirstCq, kMaxCqs), sqs(kFirstSq, kMaxSqs),
-      rqs(kFirstRq, kMaxRqs), rqts(kFirstRqt, kMaxRqts), tirs(kFirstTir, kMaxTirs) {}
+      timers(host_ops, host_object), commands(*this), port(*this), vport(config.mac), uars(kFirstUar, kUars),
+      pds(kFirst, kMost), transport_domains(kFirst, kMost), q_counters(kFirst, kMaxQCounters),
+      tises(kFirst, kMost), mkeys(kFirstMkey, kMaxMkeys), eqs(kFirst, kMaxEqs), cqs(kFirstCq, kMaxCqs),
+      sqs(kFirstSq, kMaxSqs), rqs(kFirstRq, kMaxRqs), rqts(kFirstRqt, kMaxRqts), tirs(kFirstTir, kMaxTirs) {}
 
 void Device::guest_error(const char *what, u64 value) {
     counters.add(Counter::guest_errors);
@@ -56,6 +56,7 @@ void Device::drop_objects() {
     transport_domains.clear();
     pds.clear();
     uars.clear();
+    timers.cancel_wake_up();
     counters.set(Counter::live_objects, 0);
 }
 
@@ -74,6 +75,11 @@ void Device::reset() {
 void Device::frame_in(std::span<const u8> frame) {
     Busy busy(busy_);
     receive_frame(*this, frame);
+}
+
+void Device::timer_expired() {
+    Busy busy(busy_);
+    timers.expire(*this);
 }
 
 void Device::set_cable(bool plugged) {

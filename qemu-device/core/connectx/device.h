@@ -19,6 +19,7 @@
 #include "connectx/simple_objects.h"
 #include "connectx/sq.h"
 #include "connectx/steering.h"
+#include "connectx/timer.h"
 #include "connectx/tir.h"
 #include "connectx/vport.h"
 
@@ -37,6 +38,7 @@ class Device {
     void drop_objects(); // no queue, key or table is left, so no DMA or interrupt on behalf of one
     u32 live_objects() const;
     void frame_in(std::span<const u8> frame);
+    void timer_expired();
     void set_cable(bool plugged);
     void set_tracing(bool on) { tracing = dma.tracing = on; }
     u64 mmio_read(u64 offset, unsigned size);
@@ -56,6 +58,7 @@ class Device {
 
     Counters counters;
     Dma dma;
+    TimerQueue timers;     // what the objects below do later                     (timer.h)
     Hca hca;               // phase, ISSI, capabilities, pages, health            (hca.h)
     CommandQueue commands; // entries, mailboxes, dispatch                        (command_queue.h)
     Port port;             // admin and operational state, MTU, PPCNT             (port.h)
