@@ -53,13 +53,20 @@ struct GeneralCaps {
     static constexpr F log_max_eq_sz{0x01c, 31, 24};
     static constexpr F log_max_mkey{0x01c, 21, 16};
     static constexpr F log_max_eq{0x01c, 3, 0};
+    static constexpr F qcam_reg{0x02c, 16, 16};
     static constexpr F pkey_table_size{0x030, 15, 0};
     static constexpr F vport_group_manager{0x034, 31, 31};
     static constexpr F nic_flow_table{0x034, 25, 25};
     static constexpr F eswitch_manager{0x034, 24, 24};
+    static constexpr F mcam_reg{0x034, 22, 22};
+    static constexpr F pcam_reg{0x034, 21, 21};
+    static constexpr F port_module_event{0x034, 15, 15};
+    static constexpr F beacon_led{0x034, 10, 10};
     static constexpr F port_type{0x034, 9, 8}; // 1: Ethernet
     static constexpr F num_ports{0x034, 7, 0};
     static constexpr F max_tc{0x038, 19, 16};
+    static constexpr F temp_warn_event{0x038, 15, 15};
+    static constexpr F general_notification_event{0x038, 13, 13};
     static constexpr F cqe_version{0x03c, 3, 0};
     static constexpr F cmdif_checksum{0x040, 15, 14};
     static constexpr F eth_net_offloads{0x040, 3, 3};
@@ -103,13 +110,20 @@ struct GeneralCaps {
                                  log_max_eq_sz,
                                  log_max_mkey,
                                  log_max_eq,
+                                 qcam_reg,
                                  pkey_table_size,
                                  vport_group_manager,
                                  nic_flow_table,
                                  eswitch_manager,
+                                 mcam_reg,
+                                 pcam_reg,
+                                 port_module_event,
+                                 beacon_led,
                                  port_type,
                                  num_ports,
                                  max_tc,
+                                 temp_warn_event,
+                                 general_notification_event,
                                  cqe_version,
                                  cmdif_checksum,
                                  eth_net_offloads,

@@ -8,12 +8,15 @@ namespace niclab {
 
 enum class RegisterOp : u16 { write = 0, read = 1 };
 enum class RegisterId : u16 {
+    qcam = 0x4019,
     pmtu = 0x5003,
     ptys = 0x5004,
     paos = 0x5006,
     pfcc = 0x5007,
     ppcnt = 0x5008,
+    pcam = 0x507f,
     host_endianness = 0x7004,
+    mcam = 0x907f,
 };
 struct AccessRegisterIn {
     using F = Field<AccessRegisterIn>;
@@ -86,6 +89,44 @@ struct Ppcnt {
                          kPerPriority = 0x10, kPerTrafficClass = 0x11, kPhysicalLayer = 0x12;
     static constexpr F rows[] = {local_port, grp, clr, prio_tc};
 };
+
+// What registers and features there are: PCAM for 0x5000 to 0x507f, MCAM for groups of 0x80 from 0x9000 on,
+// QCAM for 0x4000 to 0x407f. In both masks the bit of number n stands n bits before the end.
+struct RegisterCaps {
+    using F = Field<RegisterCaps>;
+    static constexpr u16 bytes = 0x48; // MCAM and QCAM; PCAM is longer by reserved words
+    static constexpr u16 pcam_bytes = 0x50;
+    static constexpr F feature_group{0x00, 23, 16};
+    static constexpr F access_reg_group{0x00, 7, 0};
+    static constexpr u16 registers = 0x08, features = 0x28;
+    static constexpr u16 mask_bytes = 0x10;
+    static constexpr F rows[] = {feature_group, access_reg_group};
+};
+struct PcamFeatures {
+    using F = Field<PcamFeatures>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F ptys_extended_ethernet{0x0c, 13, 13};
+    static constexpr F pfcc_mask{0x0c, 9, 9};
+    static constexpr F per_lane_error_counters{0x0c, 5, 5};
+    static constexpr F rx_buffer_fullness_counters{0x0c, 4, 4};
+    static constexpr F ptys_connector_type{0x0c, 3, 3};
+    static constexpr F ppcnt_statistical_group{0x0c, 0, 0};
+    static constexpr F rows[] = {ptys_extended_ethernet,      pfcc_mask,           per_lane_error_counters,
+                                 rx_buffer_fullness_counters, ptys_connector_type, ppcnt_statistical_group};
+};
+struct McamFeatures {
+    using F = Field<McamFeatures>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F mcia_32dwords{0x08, 2, 2};
+    static constexpr F pci_status_and_power{0x0c, 17, 17};
+    static constexpr F pcie_outbound_stalled{0x0c, 4, 4};
+    static constexpr F tx_overflow_buffer_pkt{0x0c, 3, 3};
+    static constexpr F pcie_performance_group{0x0c, 0, 0};
+    static constexpr F rows[] = {mcia_32dwords, pci_status_and_power, pcie_outbound_stalled,
+                                 tx_overflow_buffer_pkt, pcie_performance_group};
+};
+static_assert(disjoint(RegisterCaps::rows) && disjoint(PcamFeatures::rows) && disjoint(McamFeatures::rows));
+
 struct HostEndianness {
     static constexpr u16 bytes = 0x10;
     static constexpr u8 kLittle = 0x00, kBig = 0x80; // byte 0

@@ -40,6 +40,9 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::log_max_eq, 6),
     fixed(G::vport_group_manager, 1),
     fixed(G::nic_flow_table, 1),
+    fixed(G::qcam_reg, 1),
+    fixed(G::mcam_reg, 1),
+    fixed(G::pcam_reg, 1),
     fixed(G::port_type, 1), // Ethernet
     fixed(G::num_ports, 1),
     fixed(G::max_tc, 1),

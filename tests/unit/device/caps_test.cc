@@ -42,17 +42,18 @@ const Words kGeneralWords = {
     {0x010, 17},                       // log_max_qp
     {0x018, 20 << 16 | 13},            // log_max_cq_sz, log_max_cq
     {0x01c, 16u << 24 | 16 << 16 | 6}, // log_max_eq_sz, log_max_mkey, log_max_eq
-    {0x034,
-     1u << 31 | 1 << 25 | 1 << 8 | 1}, // vport_group_manager, nic_flow_table, port_type Ethernet, one port
-    {0x038, 1 << 16},                  // max_tc
-    {0x03c, 1},                        // cqe_version
-    {0x040, 1 << 3},                   // eth_net_offloads
-    {0x044, 1 << 29},                  // cq_moderation
-    {0x048, 5 << 16 | 12},             // uar_sz, log_pg_sz
-    {0x04c, 9 << 16},                  // log_bf_reg_size
-    {0x050, 1024},                     // max_wqe_sz_sq
-    {0x054, 512},                      // max_wqe_sz_rq
-    {0x064, 16 << 24 | 16 << 16},      // log_max_transport_domain, log_max_pd
+    {0x02c, 1 << 16},                  // qcam_reg
+    // vport_group_manager, nic_flow_table, mcam_reg, pcam_reg, port_type Ethernet, one port
+    {0x034, 1u << 31 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 8 | 1},
+    {0x038, 1 << 16},                            // max_tc
+    {0x03c, 1},                                  // cqe_version
+    {0x040, 1 << 3},                             // eth_net_offloads
+    {0x044, 1 << 29},                            // cq_moderation
+    {0x048, 5 << 16 | 12},                       // uar_sz, log_pg_sz
+    {0x04c, 9 << 16},                            // log_bf_reg_size
+    {0x050, 1024},                               // max_wqe_sz_sq
+    {0x054, 512},                                // max_wqe_sz_rq
+    {0x064, 16 << 24 | 16 << 16},                // log_max_transport_domain, log_max_pd
     {0x06c, 12 << 24 | 12 << 16 | 12 << 8 | 16}, // log_max_rq, sq, tir, tis
     {0x070, 1u << 31 | 12 << 16 | 11 << 8},      // basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size
     {0x074, 9 << 24 | 4 << 16 | 6 << 8 | 6},     // stride sizes

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "connectx/command.h"
+#include "connectx/registers.h"
 
 #include <gtest/gtest.h>
 
@@ -20,12 +21,13 @@ std::string page() {
     return text.str();
 }
 
-std::set<std::string> commands_on_page() {
+// The capital words between two marks.
+std::set<std::string> names_on_page(const std::string &after, const std::string &before) {
     std::string text = page();
-    usize from = text.find("Commands, one row each"), to = text.find("Registers:");
+    usize from = text.find(after), to = text.find(before, from);
     EXPECT_LT(from, to);
     EXPECT_NE(to, std::string::npos);
-    usize start = text.find("\n\n", from);
+    usize start = from + after.size();
     std::string list = text.substr(start, to - start);
     std::regex name("[A-Z][A-Z0-9_]+");
     return {std::sregex_token_iterator(list.begin(), list.end(), name), std::sregex_token_iterator()};
@@ -35,7 +37,14 @@ TEST(DevicePage, ListsEveryCommandOfTheTableAndNoOther) {
     std::set<std::string> table;
     for (unsigned opcode = 0; opcode < 0x10000; ++opcode)
         if (const Command *row = find_command(static_cast<u16>(opcode))) table.insert(row->name);
-    EXPECT_EQ(commands_on_page(), table);
+    EXPECT_EQ(names_on_page("\"bad operation\":", "Registers:"), table);
+}
+
+TEST(DevicePage, ListsEveryRegisterOfTheTableAndNoOther) {
+    std::set<std::string> table;
+    for (const Register &row : all_registers())
+        table.insert(row.name);
+    EXPECT_EQ(names_on_page("Registers:", "## What is not"), table);
 }
 
 } // namespace

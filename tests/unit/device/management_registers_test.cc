@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Registers of the card as a whole.
+#include "support/registers.h"
+
+namespace niclab::test {
+namespace {
+
+class ManagementTest : public PortTest {
+  protected:
+    static CommandInput caps(u16 id, u32 group, usize bytes = 0x48) {
+        return access(id, kRead, bytes).set(RegisterCaps::access_reg_group, group, kImage);
+    }
+    // A mask of 128 bits as its four words.
+    std::vector<u32> mask(const CommandInput &input, usize at) {
+        CommandResult result = must(input);
+        std::vector<u32> words;
+        for (usize i = 0; i < 4; ++i)
+            words.push_back(load_be32(result.out.data() + kImage + at + 4 * i));
+        return words;
+    }
+};
+
+// ---- which registers there are
+TEST_F(ManagementTest, TellsWhichPortRegistersThereAre) {
+    // 0x5003, 0x5004, 0x5006, 0x5007, 0x5008 and PCAM itself.
+    EXPECT_EQ(mask(caps(kPcam, 0, 0x50), 0x08), (std::vector<u32>{0x8000'0000, 0, 0, 0x0000'01d8}));
+}
+
+TEST_F(ManagementTest, TellsWhichManagementRegistersThereAre) {
+    EXPECT_EQ(mask(caps(kMcam, 0), 0x08), (std::vector<u32>{0x8000'0000, 0, 0, 0})) << "MCAM itself";
+    for (u32 group : {1u, 2u, 3u})
+        EXPECT_EQ(mask(caps(kMcam, group), 0x08), (std::vector<u32>{0, 0, 0, 0})) << group;
+}
+
+TEST_F(ManagementTest, TellsWhichQosRegistersThereAre) {
+    EXPECT_EQ(mask(caps(kQcam, 0), 0x08), (std::vector<u32>{0, 0, 0, 0x0200'0000})) << "QCAM itself";
+}
+
+TEST_F(ManagementTest, KnowsNoOtherGroups) {
+    EXPECT_EQ(run(caps(kPcam, 1, 0x50)).status(), Status::bad_parameter);
+    EXPECT_EQ(run(caps(kMcam, 4)).status(), Status::bad_parameter);
+    EXPECT_EQ(run(caps(kQcam, 1)).status(), Status::bad_parameter);
+    for (u16 id : {kMcam, kQcam})
+        EXPECT_EQ(run(caps(id, 0).set(RegisterCaps::feature_group, 1, kImage)).status(),
+                  Status::bad_parameter)
+            << id;
+}
+
+} // namespace
+} // namespace niclab::test
