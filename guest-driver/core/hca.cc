@@ -118,6 +118,8 @@ Result<void> Hca::read_general_capabilities() {
     capabilities_.event_queues = listed ? listed : 1u << caps.get(GeneralCaps::log_max_eq);
     capabilities_.rss_table_entries = 1u << caps.get(GeneralCaps::log_max_rqt_size);
     capabilities_.max_queue_entries = 1u << caps.get(GeneralCaps::log_max_wq_sz);
+    capabilities_.vport_lists = {1u << caps.get(GeneralCaps::log_max_current_uc_list),
+                                 1u << caps.get(GeneralCaps::log_max_current_mc_list)};
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include "core/command_interface.h"
 #include "core/pages.h"
 #include "core/vport.h"
+#include "core/vport_filter.h"
 
 namespace niclab::driver {
 
@@ -17,6 +18,7 @@ struct Capabilities {
     u32 max_queue_entries = 0; // receive WQEs or 64-byte send blocks
     u32 max_mtu = 0;           // hardware MTU
     bool match_ip_version = false;
+    VportFilter::Limits vport_lists;
 };
 
 class Hca {

@@ -240,7 +240,7 @@ Result<void> Nic::open_queues(const nic_params &params) {
     rss_ = TRY(Owned<Rss>::make());
     TRY(rss_->create(resources_, rqns, params.channels, entries, params.rss_key));
     steering_ = TRY(Owned<Steering>::make());
-    return steering_->create(hca_->commands(), *rss_, hca_->capabilities().match_ip_version);
+    return steering_->create(hca_->commands(), *rss_, hca_->capabilities());
 }
 
 Result<void> Nic::open_port(u32 hardware_mtu) {

@@ -47,12 +47,13 @@ Match match_version(bool by_version, u32 ip_version, u32 ethertype) {
 
 } // namespace
 
-Result<void> Steering::create(CommandInterface &commands, const Rss &rss, bool match_ip_version) {
+Result<void> Steering::create(CommandInterface &commands, const Rss &rss, const Capabilities &card) {
     commands_ = &commands;
+    vport_.start(commands, card.vport_lists);
     addresses_ = TRY(Array<Address>::make(kAddresses));
     vlans_wanted_ = TRY(Array<u8>::make(kVlans / 8));
     vlans_installed_ = TRY(Array<u8>::make(kVlans / 8));
-    TRY(create_traffic_table(rss, match_ip_version));
+    TRY(create_traffic_table(rss, card.match_ip_version));
     TRY(create_address_table());
     return create_vlan_table();
 }
@@ -122,7 +123,7 @@ Result<void> Steering::apply(const nic_filter &filter) {
     // More addresses than entries: rather too many frames than too few.
     bool everything = filter.promiscuous || !fits;
     bool any_vlan = !filter.vlan_filter || filter.promiscuous;
-    TRY(set_vport_promiscuous(*commands_, everything, filter.all_multicast));
+    TRY(vport_.apply(filter, everything));
     if (everything) TRY(set_switch(address_, kAnyAddressEntry, everything_, true, Match{}, traffic_));
     if (any_vlan) TRY(set_switch(vlan_, kAnyVlanEntry, all_vlans_, true, Match{}, address_));
     TRY(set_switch(address_, kMulticastEntry, all_multicast_, filter.all_multicast,

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "core/flow.h"
+#include "core/hca.h"
 #include "core/nic.h"
 #include "core/rss.h"
 #include "core/vport.h"
+#include "core/vport_filter.h"
 
 namespace niclab::driver {
 
@@ -15,7 +17,7 @@ class Steering {
     Steering() = default;
     ~Steering();
     // The tables, with nothing let in yet.
-    Result<void> create(CommandInterface &, const Rss &, bool match_ip_version);
+    Result<void> create(CommandInterface &, const Rss &, const Capabilities &);
     // Let in what the filter says. Entries come before others go, so that frames wanted before and after are
     // never lost. On failure some of both stay; the next call starts from what the card really has.
     Result<void> apply(const nic_filter &);
@@ -42,6 +44,7 @@ class Steering {
     bool vlan_bit(const Array<u8> &set, u32 vid) const { return set[vid / 8] >> (vid % 8) & 1; }
 
     CommandInterface *commands_ = nullptr;
+    VportFilter vport_;
     // Entries whose number is fixed.
     bool all_vlans_ = false, untagged_ = false, service_tag_ = false;
     bool all_multicast_ = false, everything_ = false;

@@ -41,16 +41,6 @@ Result<void> set_vport_mtu(CommandInterface &commands, u32 hardware_mtu) {
     return command.execute(commands);
 }
 
-Result<void> set_vport_promiscuous(CommandInterface &commands, bool all, bool multicast) {
-    Command<ModifyNicVportContextIn::bytes> command(Opcode::modify_nic_vport_context);
-    command.input<ModifyNicVportContextIn>().set(ModifyNicVportContextIn::select_promisc, 1);
-    command.input<NicVportContext>(ModifyNicVportContextIn::context)
-        .set(NicVportContext::promisc_uc, all)
-        .set(NicVportContext::promisc_mc, all || multicast)
-        .set(NicVportContext::promisc_all, all);
-    return command.execute(commands);
-}
-
 Result<bool> query_vport_up(CommandInterface &commands) {
     Command<CommandIn::bytes, QueryVportStateOut::bytes> command(Opcode::query_vport_state);
     TRY(command.execute(commands));

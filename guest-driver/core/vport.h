@@ -18,7 +18,6 @@ struct MacAddress {
 Result<MacAddress> query_mac(CommandInterface &);
 Result<u32> query_min_inline_mode(CommandInterface &);
 Result<void> set_vport_mtu(CommandInterface &, u32 hardware_mtu);
-Result<void> set_vport_promiscuous(CommandInterface &, bool all, bool multicast);
 Result<bool> query_vport_up(CommandInterface &);
 
 struct PacketsAndBytes {
