@@ -92,13 +92,7 @@ class Card {
     }
 
     // ---- objects ----
-    void set_port(PortState state) {
-        driver.must(access(RegisterId::paos, Paos::bytes)
-                        .set(Paos::local_port, 1, AccessRegisterIn::image)
-                        .set(Paos::admin_status, static_cast<u32>(state), AccessRegisterIn::image)
-                        .set(Paos::ase, 1, AccessRegisterIn::image),
-                    0x20);
-    }
+    void set_port(PortState state) { driver.set_port(state); }
     void set_mtu(u32 hardware_mtu) {
         driver.must(access(RegisterId::pmtu, Pmtu::bytes)
                         .set(Pmtu::local_port, 1, AccessRegisterIn::image)
@@ -419,5 +413,47 @@ class Card {
         host.write32(u64{uar} * uar::kBytes + uar::kEqArm, eq.number << 24);
     }
 };
+
+// ---- Expectations about every kind of queue ----
+
+// A CREATE command whose `field` is `value` is answered with `status`.
+template <class Layout>
+struct Refusal {
+    const char *what;
+    Field<Layout> field;
+    u32 value;
+    Status status;
+};
+// `make` gives the command that would succeed; the layout lies at offset `at` of it.
+template <class Layout, class Make>
+void expect_refusals(Card &card, usize at, Make make, std::initializer_list<Refusal<Layout>> rows) {
+    for (const Refusal<Layout> &row : rows) {
+        CommandInput in = make();
+        EXPECT_EQ(card.driver.run(in.set(row.field, row.value, at)).status(), row.status) << row.what;
+    }
+}
+
+// `create` makes a queue in reset, `modify` moves it from a state to another, `state` asks for it.
+template <class Create, class Modify, class State>
+void expect_state_moves(Create create, Modify modify, State state) {
+    using enum QueueState;
+    constexpr struct {
+        QueueState from, to;
+        bool allowed;
+    } kMoves[] = {
+        {reset, reset, true}, {reset, ready, true},  {reset, error, false},
+        {ready, reset, true}, {ready, ready, true},  {ready, error, true},
+        {error, reset, true}, {error, ready, false}, {error, error, true},
+    };
+    for (const auto &m : kMoves) {
+        Queue queue = create();
+        if (m.from != reset) modify(queue, reset, ready);
+        if (m.from == error) modify(queue, ready, error);
+        ASSERT_EQ(state(queue), m.from);
+        Status expected = m.allowed ? Status::ok : Status::bad_resource_state;
+        EXPECT_EQ(modify(queue, m.from, m.to).status(), expected) << int(m.from) << " to " << int(m.to);
+        EXPECT_EQ(state(queue), m.allowed ? m.to : m.from);
+    }
+}
 
 } // namespace niclab::test

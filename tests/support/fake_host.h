@@ -21,6 +21,7 @@
 #include "spec/command.h"
 #include "spec/hca.h"
 #include "spec/init_segment.h"
+#include "spec/registers.h"
 
 namespace niclab::test {
 
@@ -282,6 +283,17 @@ class CommandDriver {
         return bytes <= kCommandInlineBytes
                    ? 0
                    : (bytes - kCommandInlineBytes + kMailboxDataBytes - 1) / kMailboxDataBytes;
+    }
+
+    // Register PAOS: the port's administrative state, 1 up or 2 down.
+    void set_port(PortState state) {
+        constexpr usize kImage = AccessRegisterIn::image;
+        must(CommandInput(Opcode::access_register, kImage + Paos::bytes)
+                 .set(AccessRegisterIn::register_id, static_cast<u32>(RegisterId::paos))
+                 .set(Paos::local_port, 1, kImage)
+                 .set(Paos::admin_status, static_cast<u32>(state), kImage)
+                 .set(Paos::ase, 1, kImage),
+             kImage + Paos::bytes);
     }
 
     CommandResult run(const CommandInput &input, usize out_bytes = CommandOut::bytes, unsigned index = 0) {

@@ -120,4 +120,16 @@ Bytes frame(Ip ip, const L4 &l4, const Bytes &payload, const Bytes &tags = {}) {
     return ethernet(type, tags) + ip.header(segment.size()) + segment;
 }
 
+// IPv4 and IPv6 with all that makes headers long: tags, options, extension headers.
+inline std::vector<Bytes> frames_with_long_headers(const Bytes &payload) {
+    return {
+        frame(Ipv4{.options = Bytes(40, 1)}, Tcp{.options = Bytes(40, 1)}, payload,
+              vlan_tag(0x88a8, 1) + vlan_tag(0x8100, 2)),
+        frame(Ipv6{.extensions = Bytes{43, 0, 1, 4, 0, 0, 0, 0, 44, 0, 0, 0, 0, 0, 0, 0,
+                                       60, 0, 0, 0, 0, 0, 0, 1, 17, 0, 1, 4, 0, 0, 0, 0},
+                   .first_header = 0},
+              Udp{}, payload),
+    };
+}
+
 } // namespace niclab::test

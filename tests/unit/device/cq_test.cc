@@ -228,27 +228,22 @@ TEST_F(CqTest, QueryShowsIndicesAndState) {
 }
 
 TEST_F(CqTest, CreationRefusesWhatItCannotDo) {
-    struct {
-        const char *what;
-        Field<CqContext> field;
-        u32 value;
-        Status status;
-    } const kCases[] = {
-        {"128-byte entries", CqContext::cqe_sz, 1, Status::bad_parameter},
-        {"compression", CqContext::cqe_comp_en, 1, Status::bad_parameter},
-        {"offset in the page", CqContext::page_offset, 1, Status::bad_parameter},
-        {"too large", CqContext::log_cq_size, 21, Status::bad_parameter},
-        {"largest number", CqContext::log_cq_size, 31, Status::bad_parameter},
-        {"more entries than pages", CqContext::log_cq_size, 7, Status::bad_parameter},
-        {"no such EQ", CqContext::c_eqn, 77, Status::bad_resource},
-        {"no such UAR", CqContext::uar_page, 3, Status::bad_resource},
+    auto make = [&] {
+        Queue queue;
+        return card_.cq_input(queue, 2);
     };
-    for (const auto &c : kCases) {
-        Queue cq;
-        EXPECT_EQ(card_.driver.run(card_.cq_input(cq, 2).set(c.field, c.value, CreateCqIn::context)).status(),
-                  c.status)
-            << c.what;
-    }
+    expect_refusals<CqContext>(
+        card_, CreateCqIn::context, make,
+        {
+            {"128-byte entries", CqContext::cqe_sz, 1, Status::bad_parameter},
+            {"compression", CqContext::cqe_comp_en, 1, Status::bad_parameter},
+            {"offset in the page", CqContext::page_offset, 1, Status::bad_parameter},
+            {"too large", CqContext::log_cq_size, 21, Status::bad_parameter},
+            {"largest number", CqContext::log_cq_size, 31, Status::bad_parameter},
+            {"more entries than pages", CqContext::log_cq_size, 7, Status::bad_parameter},
+            {"no such EQ", CqContext::c_eqn, 77, Status::bad_resource},
+            {"no such UAR", CqContext::uar_page, 3, Status::bad_resource},
+        });
     Queue cq;
     CommandInput odd = card_.cq_input(cq, 2).set(CqContext::dbr_addr, cq.record + 4, CreateCqIn::context);
     EXPECT_EQ(card_.driver.run(odd).status(), Status::bad_parameter) << "record not aligned";

@@ -20,7 +20,7 @@ class EqTest : public testing::Test {
     void SetUp() override {
         driver.bring_up();
         page = driver.alloc(Opcode::alloc_uar);
-        set_admin(true);
+        driver.set_port(PortState::up);
     }
 
     CommandInput create_input(u64 events, u32 log_size = kLogSize, unsigned vector = kVector) {
@@ -39,14 +39,6 @@ class EqTest : public testing::Test {
         host.memory.fill(ring, kEqeBytes << kLogSize,
                          0x01); // as drivers do: not yet written on the first lap
         eqn = driver.must(input).get(CreateEqOut::eq_number);
-    }
-    void set_admin(bool up) {
-        driver.must(CommandInput(Opcode::access_register, 0x20)
-                        .set(AccessRegisterIn::register_id, 0x5006)
-                        .set(Paos::local_port, 1, 0x10)
-                        .set(Paos::admin_status, up ? 1 : 2, 0x10)
-                        .set(Paos::ase, 1, 0x10),
-                    0x20);
     }
     void event() { cx_core_set_cable(host.core(), plugged = !plugged); }
     void arm(u32 ci) { host.write32(u64{page} * kPage + 0x40, eqn << 24 | ci); }

@@ -77,12 +77,7 @@ TEST_F(HcaTest, TeardownLeavesNoObjectBehind) {
 TEST_F(HcaTest, ANewOwnerOfTheCommandQueueStartsClean) {
     driver.bring_up();
     driver.alloc(Opcode::alloc_pd);
-    driver.must(CommandInput(Opcode::access_register, 0x20)
-                    .set(AccessRegisterIn::register_id, 0x5006)
-                    .set(Paos::local_port, 1, 0x10)
-                    .set(Paos::admin_status, 1, 0x10)
-                    .set(Paos::ase, 1, 0x10),
-                0x20);
+    driver.set_port(PortState::up);
     ASSERT_TRUE(cx_core_link_up(host.core()));
 
     driver.register_queue(); // as after kexec: nobody tore anything down
@@ -107,12 +102,7 @@ TEST_F(HcaTest, ResetForgetsEverythingButTheCable) {
     EXPECT_TRUE(host.accesses.empty()) << "no DMA";
     driver.register_queue();
     driver.bring_up();
-    driver.must(CommandInput(Opcode::access_register, 0x20)
-                    .set(AccessRegisterIn::register_id, 0x5006)
-                    .set(Paos::local_port, 1, 0x10)
-                    .set(Paos::admin_status, 1, 0x10)
-                    .set(Paos::ase, 1, 0x10),
-                0x20);
+    driver.set_port(PortState::up);
     EXPECT_FALSE(cx_core_link_up(host.core())) << "still unplugged";
 }
 

@@ -128,17 +128,11 @@ TEST(PacketTest, FragmentsHaveNoLayerFour) {
 
 // Field case F33. Exactly as long as the cut, on the heap: the sanitizer sees one byte too far.
 TEST(PacketTest, EveryOffsetLiesInsideFramesCutAnywhere) {
-    Bytes all[] = {
-        frame(Ipv4{.options = Bytes(40, 1)}, Tcp{.options = Bytes(40, 1)}, pattern(4),
-              vlan_tag(0x88a8, 1) + vlan_tag(0x8100, 2)),
-        frame(Ipv6{.extensions = Bytes{43, 0, 1, 4, 0, 0, 0, 0, 44, 0, 0, 0, 0, 0, 0, 0,
-                                       60, 0, 0, 0, 0, 0, 0, 1, 17, 0, 1, 4, 0, 0, 0, 0},
-                   .first_header = 0},
-              Udp{}, pattern(4)),
-        frame(Ipv6{.extensions = Bytes{6, 255, 1, 4, 0, 0, 0, 0}, .first_header = 60}, Tcp{}, pattern(4)),
-        ethernet(0x0800) + Ipv4{.protocol = 51}.header(12) + pattern(12),
-        ethernet(0x86dd) + Ipv6{.protocol = 50}.header(8) + pattern(8),
-    };
+    std::vector<Bytes> all = frames_with_long_headers(pattern(4));
+    all.push_back(
+        frame(Ipv6{.extensions = Bytes{6, 255, 1, 4, 0, 0, 0, 0}, .first_header = 60}, Tcp{}, pattern(4)));
+    all.push_back(ethernet(0x0800) + Ipv4{.protocol = 51}.header(12) + pattern(12));
+    all.push_back(ethernet(0x86dd) + Ipv6{.protocol = 50}.header(8) + pattern(8));
     for (const Bytes &whole : all)
         for (usize cut = 0; cut <= whole.size(); ++cut)
             for (Extent extent : {Extent::header, Extent::frame}) {

@@ -213,14 +213,7 @@ TEST_F(ReceiveTest, StrippingCanBeSwitchedOffAndOnAgain) {
 // ---- Frames cut anywhere
 // ---------------------------------------------------------------------------------------------------
 TEST_F(ReceiveTest, FramesCutAnywhereArriveUnchanged) {
-    Bytes all[] = {
-        frame(Ipv4{.options = Bytes(8, 1)}, Tcp{.options = Bytes(12, 1)}, pattern(8),
-              vlan_tag(0x88a8, 1) + vlan_tag(0x8100, 2)),
-        frame(Ipv6{.extensions = Bytes{43, 0, 1, 4, 0, 0, 0, 0, 44, 0, 0, 0, 0, 0, 0, 0,
-                                       60, 0, 0, 0, 0, 0, 0, 1, 17, 0, 1, 4, 0, 0, 0, 0},
-                   .first_header = 0},
-              Udp{}, pattern(8)),
-    };
+    std::vector<Bytes> all = frames_with_long_headers(pattern(8));
     for (const Bytes &whole : all)
         for (usize cut = 14; cut <= whole.size(); ++cut) {
             // On the heap at its exact size, so that the sanitizer sees one byte too far.

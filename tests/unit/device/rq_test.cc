@@ -251,25 +251,14 @@ TEST_F(RqTest, RestartForgetsWhatWasPostedBefore) {
 }
 
 TEST_F(RqTest, StatesMoveAsTheTableSaysAndNoOtherWay) {
-    using enum QueueState;
-    struct {
-        QueueState from, to;
-        bool allowed;
-    } const kMoves[] = {
-        {reset, reset, true}, {reset, ready, true},  {reset, error, false},
-        {ready, reset, true}, {ready, ready, true},  {ready, error, true},
-        {error, reset, true}, {error, ready, false}, {error, error, true},
-    };
-    for (const auto &m : kMoves) {
-        Queue rq;
-        rq.number = card_.driver.must(card_.rq_input(rq, 3, 6, cq_.number)).number();
-        if (m.from != reset) card_.modify_rq(rq, reset, ready);
-        if (m.from == error) card_.modify_rq(rq, ready, error);
-        ASSERT_EQ(card_.rq_state(rq), m.from);
-        Status expected = m.allowed ? Status::ok : Status::bad_resource_state;
-        EXPECT_EQ(card_.modify_rq(rq, m.from, m.to).status(), expected) << int(m.from) << " to " << int(m.to);
-        EXPECT_EQ(card_.rq_state(rq), m.allowed ? m.to : m.from);
-    }
+    expect_state_moves(
+        [&] {
+            Queue queue;
+            queue.number = card_.driver.must(card_.rq_input(queue, 3, 6, cq_.number)).number();
+            return queue;
+        },
+        [&](const Queue &queue, QueueState from, QueueState to) { return card_.modify_rq(queue, from, to); },
+        [&](const Queue &queue) { return card_.rq_state(queue); });
 }
 
 TEST_F(RqTest, FullCompletionQueueStopsTheQueueAndLosesTheFrame) {
@@ -321,45 +310,32 @@ TEST_F(RqTest, QueueWithoutDomainDropsSilentlyAndCanUseNoKey) {
 }
 
 TEST_F(RqTest, CreationRefusesWhatItCannotDo) {
-    struct {
-        const char *what;
-        Field<RqContext> field;
-        u32 value;
-        Status status;
-    } const kContext[] = {
-        {"reserved key", RqContext::rlky, 1, Status::bad_parameter},
-        {"FCS", RqContext::scatter_fcs, 1, Status::bad_parameter},
-        {"shared memory pool", RqContext::mem_rq_type, 1, Status::bad_parameter},
-        {"real time stamps", RqContext::ts_format, 2, Status::bad_parameter},
-        {"born ready", RqContext::state, 1, Status::bad_parameter},
-        {"no such CQ", RqContext::cqn, 999, Status::bad_resource},
-        {"no such counter set", RqContext::counter_set_id, 99, Status::bad_resource},
+    auto make = [&] {
+        Queue queue;
+        return card_.rq_input(queue, 3, 6, cq_.number);
     };
-    for (const auto &c : kContext) {
-        Queue rq;
-        CommandInput in = card_.rq_input(rq, 3, 6, cq_.number);
-        EXPECT_EQ(card_.driver.run(in.set(c.field, c.value, CreateQueueIn::context)).status(), c.status)
-            << c.what;
-    }
-    struct {
-        const char *what;
-        Field<WqContext> field;
-        u32 value;
-        Status status;
-    } const kWq[] = {
-        {"linked list", WqContext::wq_type, 0, Status::bad_parameter},
-        {"striding", WqContext::wq_type, 2, Status::bad_parameter},
-        {"less than one segment", WqContext::log_wq_stride, 3, Status::bad_parameter},
-        {"longer than offered", WqContext::log_wq_stride, 10, Status::bad_parameter},
-        {"larger than the counter", WqContext::log_wq_sz, 16, Status::bad_parameter},
-        {"more lists than pages", WqContext::log_wq_sz, 7, Status::bad_parameter},
-        {"no such PD", WqContext::pd, 999, Status::bad_resource},
-    };
-    for (const auto &c : kWq) {
-        Queue rq;
-        CommandInput in = card_.rq_input(rq, 3, 6, cq_.number);
-        EXPECT_EQ(card_.driver.run(in.set(c.field, c.value, CreateQueueIn::wq)).status(), c.status) << c.what;
-    }
+    expect_refusals<RqContext>(
+        card_, CreateQueueIn::context, make,
+        {
+            {"reserved key", RqContext::rlky, 1, Status::bad_parameter},
+            {"FCS", RqContext::scatter_fcs, 1, Status::bad_parameter},
+            {"shared memory pool", RqContext::mem_rq_type, 1, Status::bad_parameter},
+            {"real time stamps", RqContext::ts_format, 2, Status::bad_parameter},
+            {"born ready", RqContext::state, 1, Status::bad_parameter},
+            {"no such CQ", RqContext::cqn, 999, Status::bad_resource},
+            {"no such counter set", RqContext::counter_set_id, 99, Status::bad_resource},
+        });
+    expect_refusals<WqContext>(
+        card_, CreateQueueIn::wq, make,
+        {
+            {"linked list", WqContext::wq_type, 0, Status::bad_parameter},
+            {"striding", WqContext::wq_type, 2, Status::bad_parameter},
+            {"less than one segment", WqContext::log_wq_stride, 3, Status::bad_parameter},
+            {"longer than offered", WqContext::log_wq_stride, 10, Status::bad_parameter},
+            {"larger than the counter", WqContext::log_wq_sz, 16, Status::bad_parameter},
+            {"more lists than pages", WqContext::log_wq_sz, 7, Status::bad_parameter},
+            {"no such PD", WqContext::pd, 999, Status::bad_resource},
+        });
 }
 
 TEST_F(RqTest, QueueInUseStaysAndNothingTouchesItsMemoryAfterDestroy) {

@@ -203,15 +203,9 @@ TEST_F(SqTest, PaddingIsNotPartOfTheChecksum) {
 
 // Field case: a parser that trusts a cut header reads beyond the frame.
 TEST_F(SqTest, FramesCutAnywhereWithOffloadAskedForNeverLeaveTheGuestsBytes) {
-    Bytes all[] = {
-        frame(Ipv4{.options = Bytes(8, 1)}, Tcp{.options = Bytes(12, 1)}, pattern(8),
-              vlan_tag(0x88a8, 1) + vlan_tag(0x8100, 2)),
-        frame(Ipv6{.extensions = Bytes{43, 0, 1, 4, 0, 0, 0, 0, 44, 0, 0, 0, 0, 0, 0, 0,
-                                       60, 0, 0, 0, 0, 0, 0, 1, 17, 0, 1, 4, 0, 0, 0, 0},
-                   .first_header = 0},
-              Udp{}, pattern(8)),
-        frame(Ipv6{.extensions = Bytes{6, 255, 1, 4, 0, 0, 0, 0}, .first_header = 0}, Tcp{}, pattern(8)),
-    };
+    std::vector<Bytes> all = frames_with_long_headers(pattern(8));
+    all.push_back(
+        frame(Ipv6{.extensions = Bytes{6, 255, 1, 4, 0, 0, 0, 0}, .first_header = 0}, Tcp{}, pattern(8)));
     for (const Bytes &whole : all)
         for (usize cut = 1; cut <= whole.size(); ++cut)
             for (WqeOpcode opcode : {WqeOpcode::send, WqeOpcode::lso}) {
@@ -530,25 +524,14 @@ TEST_F(SqTest, DoorbellOfAQueueInResetOrOfNoQueueIsAGuestError) {
 // ---- Commands
 // -------------------------------------------------------------------------------------------------------------
 TEST_F(SqTest, StatesMoveAsTheTableSaysAndNoOtherWay) {
-    using enum QueueState;
-    struct {
-        QueueState from, to;
-        bool allowed;
-    } const kMoves[] = {
-        {reset, reset, true}, {reset, ready, true},  {reset, error, false},
-        {ready, reset, true}, {ready, ready, true},  {ready, error, true},
-        {error, reset, true}, {error, ready, false}, {error, error, true},
-    };
-    for (const auto &m : kMoves) {
-        Queue sq;
-        sq.number = card_.driver.must(card_.sq_input(sq, 4, cq_.number)).number();
-        if (m.from != reset) card_.modify_sq(sq, reset, ready);
-        if (m.from == error) card_.modify_sq(sq, ready, error);
-        ASSERT_EQ(card_.sq_state(sq), m.from);
-        Status expected = m.allowed ? Status::ok : Status::bad_resource_state;
-        EXPECT_EQ(card_.modify_sq(sq, m.from, m.to).status(), expected) << int(m.from) << " to " << int(m.to);
-        EXPECT_EQ(card_.sq_state(sq), m.allowed ? m.to : m.from);
-    }
+    expect_state_moves(
+        [&] {
+            Queue queue;
+            queue.number = card_.driver.must(card_.sq_input(queue, 4, cq_.number)).number();
+            return queue;
+        },
+        [&](const Queue &queue, QueueState from, QueueState to) { return card_.modify_sq(queue, from, to); },
+        [&](const Queue &queue) { return card_.sq_state(queue); });
 }
 
 TEST_F(SqTest, MoveFromAStateThatTheQueueIsNotInIsRefused) {
@@ -570,47 +553,34 @@ TEST_F(SqTest, MoveToErrorFlushesWhatIsPosted) {
 }
 
 TEST_F(SqTest, CreationRefusesWhatItCannotDo) {
-    struct {
-        const char *what;
-        Field<SqContext> field;
-        u32 value;
-        Status status;
-    } const kContext[] = {
-        {"reserved key", SqContext::rlky, 1, Status::bad_parameter},
-        {"multi-packet", SqContext::allow_multi_pkt_send_wqe, 1, Status::bad_parameter},
-        {"UMR", SqContext::reg_umr, 1, Status::bad_parameter},
-        {"software parser", SqContext::allow_swp, 1, Status::bad_parameter},
-        {"real time stamps", SqContext::ts_format, 2, Status::bad_parameter},
-        {"two TISes", SqContext::tis_lst_sz, 2, Status::bad_parameter},
-        {"born ready", SqContext::state, 1, Status::bad_parameter},
-        {"no such TIS", SqContext::tis_num_0, 999, Status::bad_resource},
-        {"no such CQ", SqContext::cqn, 999, Status::bad_resource},
+    auto make = [&] {
+        Queue queue;
+        return card_.sq_input(queue, 4, cq_.number);
     };
-    for (const auto &c : kContext) {
-        Queue sq;
-        CommandInput in = card_.sq_input(sq, 4, cq_.number);
-        EXPECT_EQ(card_.driver.run(in.set(c.field, c.value, CreateQueueIn::context)).status(), c.status)
-            << c.what;
-    }
-    struct {
-        const char *what;
-        Field<WqContext> field;
-        u32 value;
-        Status status;
-    } const kWq[] = {
-        {"linked list", WqContext::wq_type, 0, Status::bad_parameter},
-        {"other stride", WqContext::log_wq_stride, 7, Status::bad_parameter},
-        {"larger than the counter", WqContext::log_wq_sz, 16, Status::bad_parameter},
-        {"more blocks than pages", WqContext::log_wq_sz, 7, Status::bad_parameter},
-        {"offset in the page", WqContext::page_offset, 1, Status::bad_parameter},
-        {"no such PD", WqContext::pd, 999, Status::bad_resource},
-        {"no such UAR", WqContext::uar_page, 1, Status::bad_resource},
-    };
-    for (const auto &c : kWq) {
-        Queue sq;
-        CommandInput in = card_.sq_input(sq, 4, cq_.number);
-        EXPECT_EQ(card_.driver.run(in.set(c.field, c.value, CreateQueueIn::wq)).status(), c.status) << c.what;
-    }
+    expect_refusals<SqContext>(
+        card_, CreateQueueIn::context, make,
+        {
+            {"reserved key", SqContext::rlky, 1, Status::bad_parameter},
+            {"multi-packet", SqContext::allow_multi_pkt_send_wqe, 1, Status::bad_parameter},
+            {"UMR", SqContext::reg_umr, 1, Status::bad_parameter},
+            {"software parser", SqContext::allow_swp, 1, Status::bad_parameter},
+            {"real time stamps", SqContext::ts_format, 2, Status::bad_parameter},
+            {"two TISes", SqContext::tis_lst_sz, 2, Status::bad_parameter},
+            {"born ready", SqContext::state, 1, Status::bad_parameter},
+            {"no such TIS", SqContext::tis_num_0, 999, Status::bad_resource},
+            {"no such CQ", SqContext::cqn, 999, Status::bad_resource},
+        });
+    expect_refusals<WqContext>(
+        card_, CreateQueueIn::wq, make,
+        {
+            {"linked list", WqContext::wq_type, 0, Status::bad_parameter},
+            {"other stride", WqContext::log_wq_stride, 7, Status::bad_parameter},
+            {"larger than the counter", WqContext::log_wq_sz, 16, Status::bad_parameter},
+            {"more blocks than pages", WqContext::log_wq_sz, 7, Status::bad_parameter},
+            {"offset in the page", WqContext::page_offset, 1, Status::bad_parameter},
+            {"no such PD", WqContext::pd, 999, Status::bad_resource},
+            {"no such UAR", WqContext::uar_page, 1, Status::bad_resource},
+        });
 }
 
 TEST_F(SqTest, NothingTouchesTheRingAfterDestroy) {

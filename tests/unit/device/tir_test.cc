@@ -250,24 +250,17 @@ TEST_F(TirTest, SelfLoopbackBitsAreKeptForQuery) {
 }
 
 TEST_F(TirTest, CreationAndChangeRefuseWhatTheCardCannotDo) {
-    struct {
-        const char *what;
-        Field<TirContext> field;
-        u32 value;
-        Status status;
-    } const kCases[] = {
-        {"merging", TirContext::packet_merge_mask, 1, Status::bad_parameter},
-        {"tunnels", TirContext::tunneled_offload_en, 1, Status::bad_parameter},
-        {"unknown dispatch", TirContext::disp_type, 2, Status::bad_parameter},
-        {"unknown hash", TirContext::rx_hash_fn, 3, Status::bad_parameter},
-        {"unknown field", TirContext::hash_fields, 0x20, Status::bad_parameter},
-        {"no such table", TirContext::indirect_table, 999, Status::bad_resource},
-        {"no such domain", TirContext::transport_domain, 999, Status::bad_resource},
-    };
-    for (const auto &c : kCases)
-        EXPECT_EQ(card_.driver.run(tir_input({}).set(c.field, c.value, CreateTirIn::context)).status(),
-                  c.status)
-            << c.what;
+    expect_refusals<TirContext>(
+        card_, CreateTirIn::context, [&] { return tir_input({}); },
+        {
+            {"merging", TirContext::packet_merge_mask, 1, Status::bad_parameter},
+            {"tunnels", TirContext::tunneled_offload_en, 1, Status::bad_parameter},
+            {"unknown dispatch", TirContext::disp_type, 2, Status::bad_parameter},
+            {"unknown hash", TirContext::rx_hash_fn, 3, Status::bad_parameter},
+            {"unknown field", TirContext::hash_fields, 0x20, Status::bad_parameter},
+            {"no such table", TirContext::indirect_table, 999, Status::bad_resource},
+            {"no such domain", TirContext::transport_domain, 999, Status::bad_resource},
+        });
     EXPECT_EQ(card_.driver.run(card_.direct_tir_input(999)).status(), Status::bad_resource) << "no such RQ";
     u32 tirn = create({});
     EXPECT_EQ(modify(tirn, 1u << 1, {}).status(), Status::bad_parameter);
