@@ -32,8 +32,12 @@ int nic_create(plat *platform, unsigned vectors, const nic_events *events, nic *
     return self->start(platform, vectors, *events).error();
 }
 
-void nic_destroy(nic *self) {
+void nic_destroy(nic **out) {
+    nic *self = *out;
     if (!self) return;
+    self->stop();
+    store_release(*out, static_cast<nic *>(nullptr)); // no later interrupt looks; those that did are waited for
+    self->quiesce_interrupts();
     self->~nic();
     plat_free(self);
 }

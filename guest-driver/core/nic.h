@@ -45,9 +45,10 @@ struct nic_events {
 int nic_create(struct plat *, unsigned vectors, const struct nic_events *, struct nic **out);
 /*
  * Gives every page back and leaves the card as found; works on a card that is gone, and on a card whose nic_create() failed. The
- * caller has closed the queues and cancelled its use of nic_work(); the interrupts still come. NULL is fine. Process.
+ * caller has closed the queues and cancelled its use of nic_work(); the interrupts still come, and find NULL in `*nic` before it is
+ * freed. NULL is fine. Process.
  */
-void nic_destroy(struct nic *);
+void nic_destroy(struct nic **nic);
 
 void nic_control_interrupt(struct nic *);          /* irq: vector 0 */
 /* irq: vector 1 + channel. Nonzero when the channel wants polling. */

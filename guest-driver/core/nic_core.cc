@@ -83,19 +83,19 @@ Result<void> Nic::create_vectors(unsigned vectors) {
 
 // Interrupt handlers leave an event queue before it goes. The command queue's goes last, after a return to
 // polling.
-Nic::~Nic() {
+void Nic::stop() {
     close();
     if (!hca_) return;
     store_release(vectors_ready_, 0u);
     store_release(control_ready_[kAsync], false);
     store_release(control_ready_[kPages], false);
-    plat_quiesce_interrupts(platform_);
+    quiesce_interrupts();
     vectors_ = Array<Vector>();
     control_[kPages] = Eq();
     control_[kAsync] = Eq();
     hca_->commands().use_events(false);
     store_release(control_ready_[kCommands], false);
-    plat_quiesce_interrupts(platform_);
+    quiesce_interrupts();
     control_[kCommands] = Eq();
 }
 

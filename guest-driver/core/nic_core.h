@@ -12,11 +12,13 @@ namespace niclab::driver {
 class Nic {
   public:
     Nic() = default;
-    ~Nic();
     Nic(const Nic &) = delete;
     Nic &operator=(const Nic &) = delete;
 
     Result<void> start(plat *, unsigned vectors, const nic_events &);
+    // Before the end: the event queues go, while interrupts still come.
+    void stop();
+    void quiesce_interrupts() { plat_quiesce_interrupts(platform_); }
     void describe(nic_info &) const;
     Result<nic_link> link();
     bool healthy() { return hca_ && hca_->check_health(); }
@@ -42,7 +44,6 @@ class Nic {
 
     Result<void> create_control_events();
     Result<void> create_vectors(unsigned vectors);
-    void destroy_control_events();
     void handle_commands();
     void handle_async();
     void handle_queue_error(const u8 *event);

@@ -294,7 +294,7 @@ static int niclab_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 destroy:
 	work_stop(lab);
-	nic_destroy(lab->nic);
+	nic_destroy(&lab->nic);
 	interrupts_destroy(lab);
 disable:
 	device_disable(lab);
@@ -309,7 +309,7 @@ static void niclab_remove(struct pci_dev *pdev)
 
 	niclab_netdev_unregister(lab);
 	work_stop(lab);
-	nic_destroy(lab->nic);
+	nic_destroy(&lab->nic);
 	interrupts_destroy(lab);
 	niclab_netdev_destroy(lab);
 	device_disable(lab);

@@ -85,7 +85,8 @@ TEST_F(CosimLife, OneVectorIsTooFew) {
     nic_events events{};
     nic *out = nullptr;
     EXPECT_EQ(nic_create(&lonely, 1, &events, &out), -ENOSPC);
-    nic_destroy(out);
+    nic_destroy(&out);
+    EXPECT_EQ(out, nullptr);
 }
 
 TEST_F(CosimLife, CommandsSurviveLostInterrupts) {

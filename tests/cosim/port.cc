@@ -132,12 +132,18 @@ int Port::start() {
 }
 
 void Port::stop() {
-    nic_destroy(driver);
-    driver = nullptr;
+    nic_destroy(&driver);
+    ASSERT_EQ(driver, nullptr) << "interrupts would find what is gone";
     work_ = false;
     for (plat_page *page : held_)
         plat_page_unref(page);
     held_.clear();
+}
+
+// All vectors at once: what a handler finds then must still be there.
+void Port::late_interrupts() {
+    std::fill(pending_.begin(), pending_.end(), true);
+    run();
 }
 
 // Interrupt handlers and the work queue, as they run beside a process that waits.

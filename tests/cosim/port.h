@@ -86,6 +86,7 @@ class Port : public plat {
     void write32(u32 offset, u32 value) override;
     void ring(u32 offset, u64 value) override;
     void run() override;
+    void late_interrupts() override;
 
   private:
     struct Sent {

@@ -63,6 +63,8 @@ struct plat {
     virtual niclab::u32 bar_bytes() const { return 32u << 20; }
     // The world runs while somebody waits: interrupts, deferred work, cards.
     virtual void run() {}
+    // Called when the driver waits for running handlers: the last chance of interrupts raised before.
+    virtual void late_interrupts() {}
 
     // The card's way to memory: false when any byte is not mapped for this direction. That is a violation as
     // well, unless the test expects it.
