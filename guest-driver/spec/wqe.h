@@ -69,6 +69,7 @@ struct DataSegment {
                                    31}; // send: inline data follows; receive: start padding hint, ignored
     static constexpr F byte_count{0x00, 30, 0};
     static constexpr F inline_byte_count{0x00, 9, 0};
+    static constexpr u16 kInlineStart = 4; // bytes of inline data
     static constexpr F lkey{0x04, 31, 0};
     static constexpr Field64<DataSegment> address{0x08};
     static constexpr F rows[] = {inline_data, byte_count, lkey};

@@ -77,10 +77,13 @@ constexpr Row<G> kGeneral[] = {
 
 using E = EthernetCaps;
 constexpr Row<E> kEthernet[] = {
-    fixed(E::csum_cap, 1),        fixed(E::vlan_cap, 1),
-    fixed(E::wqe_vlan_insert, 1), fixed(E::self_lb_en_modifiable, 1),
+    fixed(E::csum_cap, 1),
+    fixed(E::vlan_cap, 1),
+    fixed(E::wqe_vlan_insert, 1),
+    fixed(E::self_lb_en_modifiable, 1),
     fixed(E::max_lso_cap, 18),    // 256 KiB
     fixed(E::wqe_inline_mode, 2), // no inline header needed
+    fixed(E::enhanced_multi_pkt_send_wqe, 1),
     fixed(E::rss_ind_tbl_cap, 8),
 };
 

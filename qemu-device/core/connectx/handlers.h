@@ -59,7 +59,7 @@ NICLAB_HANDLER(create_cq);
 NICLAB_HANDLER(destroy_cq);
 NICLAB_HANDLER(query_cq);
 NICLAB_HANDLER(modify_cq);
-// sq.cc
+// sq_commands.cc
 NICLAB_HANDLER(create_sq);
 NICLAB_HANDLER(modify_sq);
 NICLAB_HANDLER(destroy_sq);

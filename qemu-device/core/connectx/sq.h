@@ -35,6 +35,15 @@ struct Sq {
     u8 context[SqContext::bytes + WqContext::bytes] = {};
 };
 
+// A WQE that was fetched.
+struct PostedWqe {
+    const u8 *bytes;
+    u16 counter; // its first WQEBB
+    u8 opcode;
+    u32 ds, blocks, ce;
+    bool solicited;
+};
+
 // Shared by all send queues of a card, which run one after the other.
 struct SendPath {
     static constexpr usize kHeadroom = 64;     // room for an inserted tag in front of a frame
@@ -48,5 +57,8 @@ struct SendPath {
 // Executes everything the doorbell record shows. Also called for a queue in error: WQEs posted there are
 // flushed.
 void sq_doorbell(Device &device, u32 sqn);
+
+// Moves the queue. What is posted to a queue that goes into error is flushed.
+void sq_enter(Device &device, Sq &sq, u32 sqn, QueueState next);
 
 } // namespace niclab::connectx

@@ -69,8 +69,12 @@ TEST_F(CapsTest, GeneralImageHoldsTheseWordsAndNothingElse) {
 }
 
 TEST_F(CapsTest, EthernetImageHoldsTheseWordsAndNothingElse) {
-    // csum, vlan, VLAN insertion, loopback switch, LSO up to 2^18, no inline header, 2^8 indirection entries
-    const Words expected = {{0x00, 1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8}};
+    const Words expected = {
+        // csum, vlan, VLAN insertion, loopback switch, LSO up to 2^18, no inline header, 2^8 indirection
+        // entries,
+        // multi-packet send
+        {0x00, 1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 5},
+    };
     EXPECT_EQ(nonzero(image(current(kEthernet))), expected);
     EXPECT_EQ(nonzero(image(maximum(kEthernet))), expected);
 }

@@ -1,47 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
-#include "support/card.h"
+#include "support/send_test.h"
 
 namespace niclab::test {
 namespace {
 
-class SqTest : public testing::Test {
-  protected:
-    // A SEND of one buffer.
-    SendWqe send_of(const Bytes &bytes) {
-        SendWqe wqe;
-        wqe.pointer(card_.lkey, card_.buffer(bytes), static_cast<u32>(bytes.size()));
-        return wqe;
-    }
-    // What one WQE puts on the wire.
-    std::vector<Bytes> wire(const SendWqe &wqe) {
-        card_.host.frames.clear();
-        card_.send(sq_, wqe);
-        return card_.host.frames;
-    }
-    // The syndrome of the newest completion; the queue is brought back to life.
-    CqeSyndrome failure(const SendWqe &wqe) {
-        u16 index = card_.post(sq_, wqe);
-        card_.ring(sq_);
-        std::vector<Completion> done = card_.drain(cq_);
-        if (done.empty() || done[0].opcode() != CqeOpcode::requester_error) return CqeSyndrome::none;
-        EXPECT_EQ(done[0].counter(), index);
-        EXPECT_EQ(done[0].get(ErrorCqe::qpn), sq_.number);
-        EXPECT_EQ(done[0].get(ErrorCqe::wqe_opcode), static_cast<u32>(wqe.opcode));
-        EXPECT_EQ(card_.sq_state(sq_), QueueState::error);
-        recover();
-        return done[0].syndrome();
-    }
-    void recover() {
-        EXPECT_EQ(card_.modify_sq(sq_, QueueState::error, QueueState::reset).status(), Status::ok);
-        EXPECT_EQ(card_.modify_sq(sq_, QueueState::reset, QueueState::ready).status(), Status::ok);
-        sq_.producer = 0;
-    }
-
-    Card card_;
-    Queue cq_ = card_.create_cq(8), sq_ = card_.create_sq(4, cq_.number);
-};
+class SqTest : public SendTest {};
 
 const SendWqe kNop{.opcode = WqeOpcode::nop};
 
@@ -309,9 +274,6 @@ TEST_F(SqTest, ErrorsCarryTheManualsSyndromes) {
         {"longer than what was posted", with_ds(63), CqeSyndrome::local_qp_operation},
         {"no data", with_ds(2), CqeSyndrome::local_length},
         {"UMR is not offered", {.opcode = WqeOpcode::umr}, CqeSyndrome::local_qp_operation},
-        {"multi-packet send is not offered",
-         {.opcode = WqeOpcode::multi_packet_send},
-         CqeSyndrome::local_qp_operation},
         {"unknown opcode", {.opcode = static_cast<WqeOpcode>(0xff)}, CqeSyndrome::local_qp_operation},
         {"inline header beyond the WQE", wide_inline, CqeSyndrome::local_qp_operation},
         {"inline data beyond the WQE", wide_data, CqeSyndrome::local_qp_operation},
@@ -561,7 +523,7 @@ TEST_F(SqTest, CreationRefusesWhatItCannotDo) {
         card_, CreateQueueIn::context, make,
         {
             {"reserved key", SqContext::rlky, 1, Status::bad_parameter},
-            {"multi-packet", SqContext::allow_multi_pkt_send_wqe, 1, Status::bad_parameter},
+            {"unenhanced multi-packet", SqContext::allow_multi_pkt_send_wqe, 1, Status::bad_parameter},
             {"UMR", SqContext::reg_umr, 1, Status::bad_parameter},
             {"software parser", SqContext::allow_swp, 1, Status::bad_parameter},
             {"real time stamps", SqContext::ts_format, 2, Status::bad_parameter},
