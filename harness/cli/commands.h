@@ -24,6 +24,12 @@ struct DemoOptions {
 };
 int demo(const DemoOptions &options);
 
+struct ReloadOptions {
+    int vm = 0;             ///< process that keeps the VM; 0: the only one
+    std::string parameters; ///< of the module
+};
+int reload(const ReloadOptions &options);
+
 int doctor();
 
 /// Prints the sentence; 128 + signal number when a signal is why, else 1.

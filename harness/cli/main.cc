@@ -53,6 +53,14 @@ void add_up(CLI::App &app, UpOptions &options, std::string &caching_mode) {
         ->type_name("COMMAND ...");
 }
 
+CLI::App *add_reload(CLI::App &app, ReloadOptions &options) {
+    CLI::App *verb = app.add_subcommand("reload", "Build our driver and swap it in a VM that `up` keeps");
+    verb->add_option("--vm", options.vm, "Process that keeps the VM, when there are several")
+        ->check(CLI::Range(1, 1 << 22));
+    verb->add_option("--parameters", options.parameters, "Parameters of the module, e.g. rx_map=fragment");
+    return verb;
+}
+
 /// Of the verb that was chosen, or of the whole command.
 std::string help_of(const CLI::App &app) {
     auto chosen = app.get_subcommands();
@@ -89,6 +97,8 @@ int run(std::vector<std::string> words) {
     CLI::App *demo_verb =
         app.add_subcommand("demo", "Show the card under the stock driver and under ours, in one VM");
     add_kernel(demo_verb, demo_options.kernel);
+    ReloadOptions reload_options;
+    CLI::App *reload_verb = add_reload(app, reload_options);
     CLI::App *doctor_verb = app.add_subcommand("doctor", "Say what this machine can do, and what is missing");
 
     set_progress(timed_line);
@@ -102,9 +112,10 @@ int run(std::vector<std::string> words) {
     } catch (const CLI::ParseError &error) {
         return usage_error(app, why_not_parsed(app, error));
     }
+    if (!command.empty() && !app.got_subcommand("up")) return usage_error(app, "only up runs a command");
     if (doctor_verb->parsed()) return doctor();
-    if (demo_verb->parsed())
-        return command.empty() ? demo(demo_options) : usage_error(app, "demo runs no command");
+    if (reload_verb->parsed()) return reload(reload_options);
+    if (demo_verb->parsed()) return demo(demo_options);
     up_options.caching_mode = caching_mode == "on";
     up_options.command = command;
     return up(up_options);

@@ -6,9 +6,11 @@
 
 #include "commands.h"
 #include "niclab/artifacts.h"
+#include "niclab/control.h"
 #include "niclab/guest.h"
 #include "niclab/lifeline.h"
 #include "niclab/progress.h"
+#include "niclab/reload.h"
 #include "terminal.h"
 
 namespace niclab::cli {
@@ -42,6 +44,16 @@ Status bind(Guest &guest, const std::string &driver) {
     return {};
 }
 
+/// Other processes may order while the shell or the command has the VM.
+Result<std::unique_ptr<ControlServer>> take_orders(Guest &guest) {
+    const Vm &vm = guest.vm();
+    std::string socket = NICLAB_TRY(announce(vm.spec().kernel, vm.run_folder().path()));
+    return ControlServer::start(socket, [&guest](const nlohmann::json &order, const Say &say) -> Status {
+        if (order.value("order", "") != "reload") return Error{"an order that is not known: " + order.dump()};
+        return reload_driver(guest, order.value("module", ""), order.value("parameters", ""), say);
+    });
+}
+
 int run_command(Vm &vm, const std::vector<std::string> &command) {
     auto ended = vm.run(command, kCommandLimit);
     if (!ended.ok()) return failure(ended.why());
@@ -73,6 +85,8 @@ int up(const UpOptions &options) {
     if (!bound.ok() && (Lifeline::interrupted() || !options.command.empty()))
         return failure(bound.why() + "; see " + run->path().string());
     if (!bound.ok()) failure(bound.why()); // the shell is the place to look into it
+    auto orders = take_orders(guest);
+    if (!orders.ok()) return failure(orders.why());
     return options.command.empty() ? shell(*vm) : run_command(*vm, options.command);
 }
 

@@ -2,6 +2,8 @@
 // Our driver in a VM: what the common scenarios do not cover.
 #include <fmt/format.h>
 
+#include "niclab/artifacts.h"
+#include "niclab/reload.h"
 #include "scenarios/lab.h"
 
 namespace niclab::scenarios {
@@ -70,6 +72,18 @@ TEST_F(OurDriver, TheReceiveMappingCanBeNamedWhenInserting) {
     need(guest().load_niclab("rx_map=fragment"));
     EXPECT_TRUE(loaded());
     EXPECT_EQ(need(vm().run({"cat", "/sys/module/niclab/parameters/rx_map"}, 10s)).out, "fragment\n");
+}
+
+TEST_F(OurDriver, ANewBuildIsSwappedInWhileTheMachineRuns) {
+    std::string module = need(driver_module(subject().kernel)), said;
+    auto say = [&](const std::string &line) { said += line + "\n"; };
+    need(vm().script("echo not a module >/niclab/niclab.ko", 10s));
+    need(reload_driver(guest(), module, "rx_map=fragment", say));
+    EXPECT_NE(said.find("link up, ping and 1 MiB over TCP both ways"), std::string::npos) << said;
+    EXPECT_NE(said.find("niclab "), std::string::npos) << "the driver's own lines: " << said;
+    Status refused = reload_driver(guest(), module, "rx_map=nonsense", say);
+    EXPECT_NE(refused.why().find("loading niclab.ko failed"), std::string::npos) << refused.why();
+    need(lab().connect());
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <mutex>
 #include <regex>
 #include <thread>
 
@@ -30,6 +31,7 @@ constexpr Milliseconds kLongestPause{150};
 constexpr std::uintmax_t kRunBytes = 256u << 20; // the guest's image and the logs
 constexpr int kAgentReplySeconds = 30;
 constexpr int kAgentProbeSeconds = 1;
+constexpr size_t kFileChunk = 32 << 10; // an emulated agent takes its time for each byte
 
 std::string next_name() {
     static std::atomic<unsigned> serial{0};
@@ -80,6 +82,7 @@ struct Vm::Impl {
     std::shared_ptr<LibvirtSession> session;
     virDomainPtr domain = nullptr;
     ConsoleLog console;
+    std::mutex agent_mutex; // threads of ours take turns: libvirt would let them time out
 
     Impl(VmSpec wanted, const RunFolder &folder)
         : spec(std::move(wanted)), run(folder), files(name_files(folder)), console(files.console_log) {}
@@ -168,8 +171,11 @@ Result<json> Vm::Impl::agent(const std::string &command, const json &arguments, 
     json request = {{"execute", command}};
     if (!arguments.is_null()) request["arguments"] = arguments;
     std::string text = request.dump();
+    std::lock_guard turn(agent_mutex);
     char *reply = virDomainQemuAgentCommand(domain, text.c_str(), seconds, 0);
     std::string log = "agent" + files.suffix + ".log";
+    constexpr size_t kShown = 4096; // of a request: files travel as text
+    text = text.substr(0, kShown);
     if (!reply) {
         run.log(log, text + " failed: " + libvirt_error());
         return Error{"the guest agent does not do '" + command + "': " + libvirt_error()};
@@ -266,6 +272,21 @@ Result<CommandResult> Vm::wait(int handle, const std::string &what, Milliseconds
     result.out = base64_decode(status.value("out-data", ""));
     result.err = base64_decode(status.value("err-data", ""));
     return result;
+}
+
+Status Vm::put_file(const std::string &host_path, const std::string &guest_path) {
+    std::string bytes = NICLAB_TRY(read_file(host_path));
+    json handle = NICLAB_TRY(
+        impl_->agent("guest-file-open", {{"path", guest_path}, {"mode", "w"}}, kAgentReplySeconds));
+    Status written;
+    for (size_t at = 0; at < bytes.size() && written.ok(); at += kFileChunk) {
+        std::string chunk = base64_encode(std::string_view(bytes).substr(at, kFileChunk));
+        auto answer =
+            impl_->agent("guest-file-write", {{"handle", handle}, {"buf-b64", chunk}}, kAgentReplySeconds);
+        if (!answer.ok()) written = answer.error();
+    }
+    auto closed = impl_->agent("guest-file-close", {{"handle", handle}}, kAgentReplySeconds);
+    return written.ok() && !closed.ok() ? Status(closed.error()) : written;
 }
 
 Status Vm::until(const std::string &what, Milliseconds limit, const std::function<Result<bool>()> &ready) {

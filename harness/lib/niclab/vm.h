@@ -51,6 +51,8 @@ class Vm {
     /// Starts a program and returns its handle for wait().
     Result<int> start(const std::vector<std::string> &argv, const std::string &input = {});
     Result<CommandResult> wait(int handle, const std::string &what, Milliseconds limit);
+    /// Copies a file of the host into the running guest.
+    Status put_file(const std::string &host_path, const std::string &guest_path);
 
     /// Waits until `ready` says true. Fails when it fails, when QEMU ends, when the kernel panics, or after
     /// `limit`.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "niclab/control.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "niclab/leftovers.h"
+#include "niclab/lifeline.h"
+#include "niclab/paths.h"
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace niclab {
+namespace {
+
+constexpr size_t kLongestLine = 1 << 20;
+constexpr const char *kEntry = "vm.json", *kSocket = "control";
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    ~Descriptor() {
+        if (fd_ >= 0) close(fd_);
+    }
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+    int get() const { return fd_; }
+    int release() { return std::exchange(fd_, -1); }
+
+  private:
+    int fd_;
+};
+
+Result<sockaddr_un> address_of(const std::string &path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) return Error{"the socket's path is too long: " + path};
+    std::memcpy(address.sun_path, path.c_str(), path.size());
+    return address;
+}
+
+Error failed(const std::string &what) { return Error{what + ": " + std::strerror(errno)}; }
+
+/// A reader that has gone is no reason to end.
+bool send_line(int fd, const json &line) {
+    std::string text = line.dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace) + "\n";
+    for (size_t sent = 0; sent < text.size();) {
+        ssize_t n = send(fd, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        sent += static_cast<size_t>(n);
+    }
+    return true;
+}
+
+/// Lines of one connection; what is behind the last line break waits for more.
+class Lines {
+  public:
+    explicit Lines(int fd) : fd_(fd) {}
+    Result<json> next() {
+        for (size_t end; (end = text_.find('\n')) == std::string::npos;) {
+            char buffer[4096];
+            ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
+            if (n < 0 && errno == EINTR && !Lifeline::interrupted()) continue;
+            if (n < 0) return failed("the connection broke");
+            if (n == 0) return Error{"the connection ended"};
+            text_.append(buffer, static_cast<size_t>(n));
+            if (text_.size() > kLongestLine) return Error{"a line without end"};
+        }
+        size_t end = text_.find('\n');
+        json line = json::parse(text_.substr(0, end), nullptr, /*allow_exceptions=*/false);
+        text_.erase(0, end + 1);
+        if (!line.is_object()) return Error{"a line that is no JSON object"};
+        return line;
+    }
+
+  private:
+    int fd_;
+    std::string text_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<ControlServer>> ControlServer::start(const std::string &socket, Handler handler) {
+    sockaddr_un address = NICLAB_TRY(address_of(socket));
+    Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd.get() < 0) return failed("cannot make a socket");
+    if (bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 ||
+        listen(fd.get(), /*backlog=*/4) != 0)
+        return failed("cannot listen at " + socket);
+    return std::unique_ptr<ControlServer>(new ControlServer(fd.release(), std::move(handler)));
+}
+
+ControlServer::ControlServer(int listener, Handler handler)
+    : listener_(listener), handler_(std::move(handler)), thread_([this] { serve(); }) {}
+
+ControlServer::~ControlServer() {
+    shutdown(listener_, SHUT_RDWR); // accept() fails from now on
+    thread_.join();
+    close(listener_);
+}
+
+void ControlServer::serve() {
+    for (;;) {
+        Descriptor connection(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+        if (connection.get() >= 0)
+            answer(connection.get());
+        else if (errno != EINTR && errno != ECONNABORTED)
+            return;
+    }
+}
+
+void ControlServer::answer(int connection) {
+    // One that connects and says nothing must not keep the others out.
+    timeval limit{.tv_sec = 5, .tv_usec = 0};
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    auto order = Lines(connection).next();
+    Status done = order.ok() ? handler_(*order,
+                                        [&](const std::string &line) {
+                                            send_line(connection, {{"say", line}});
+                                        })
+                             : Status(order.error());
+    send_line(connection, done.ok() ? json{{"done", true}} : json{{"error", done.why()}});
+}
+
+Status send_order(const std::string &socket, const json &order, const Say &say) {
+    sockaddr_un address = NICLAB_TRY(address_of(socket));
+    Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd.get() < 0) return failed("cannot make a socket");
+    if (connect(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0)
+        return failed("nobody listens at " + socket);
+    if (!send_line(fd.get(), order)) return failed("cannot send the order");
+    for (Lines lines(fd.get());;) {
+        auto line = lines.next();
+        if (Lifeline::interrupted()) return Lifeline::interruption();
+        if (!line.ok()) return Error{"no answer to the order: " + line.why()};
+        if (line->contains("error")) return Error{line->value("error", "")};
+        if (line->contains("done")) return {};
+        say(line->value("say", ""));
+    }
+}
+
+Result<std::string> announce(const std::string &kernel, const std::string &run_folder) {
+    Lifeline *lifeline = NICLAB_TRY(Lifeline::get());
+    json entry = {{"pid", getpid()}, {"kernel", kernel}, {"run_folder", run_folder}};
+    NICLAB_TRY(write_file(lifeline->folder() / kEntry, entry.dump() + "\n"));
+    return (lifeline->folder() / kSocket).string();
+}
+
+std::vector<LiveVm> live_vms() {
+    std::vector<LiveVm> live;
+    auto root = state_root();
+    std::error_code gone;
+    for (const auto &folder : fs::directory_iterator(root.ok() ? *root : fs::path(), gone)) {
+        auto text = read_file(folder.path() / kEntry);
+        json entry = json::parse(text.ok() ? *text : "", nullptr, /*allow_exceptions=*/false);
+        if (!entry.is_object()) continue;
+        LiveVm vm{entry.value("pid", 0), entry.value("kernel", ""), entry.value("run_folder", ""),
+                  folder.path() / kSocket};
+        if (process_identity(vm.pid) == folder.path().filename()) live.push_back(vm);
+    }
+    return live;
+}
+
+} // namespace niclab
