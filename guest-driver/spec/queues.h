@@ -60,7 +60,10 @@ enum class Event : u8 {
     page_request = 0x0b,
     wq_invalid_request = 0x10,
     wq_access_violation = 0x11,
+    port_module = 0x16,
+    temperature = 0x17,
 };
+enum class ModuleEvent : u8 { plugged = 1, unplugged = 2 };
 enum class PortEvent : u8 { down = 1, active = 4 };
 struct Eqe {
     using F = Field<Eqe>;

@@ -516,6 +516,64 @@ static bool connectx_get_link_up(Object *obj, Error **errp)
     return s->core && cx_core_link_up(s->core);
 }
 
+static bool connectx_get_module(Object *obj, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    return s->core && cx_core_module(s->core);
+}
+
+static void connectx_set_module(Object *obj, bool plugged, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    bool engaged;
+
+    if (!s->core) {
+        error_setg(errp, "connectx: the module moves while the card runs");
+        return;
+    }
+    engaged = connectx_enter_guarded(s);
+    cx_core_set_module(s->core, plugged);
+    connectx_leave_guarded(s, engaged);
+}
+
+static void connectx_get_temperature(Object *obj, Visitor *v, const char *name,
+                                     void *opaque, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    int64_t millidegrees = s->core ? cx_core_temperature(s->core) : 0;
+
+    visit_type_int(v, name, &millidegrees, errp);
+}
+
+static void connectx_set_temperature(Object *obj, Visitor *v, const char *name,
+                                     void *opaque, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    int64_t millidegrees;
+    bool engaged;
+
+    if (!visit_type_int(v, name, &millidegrees, errp)) {
+        return;
+    }
+    if (!s->core || millidegrees < -128000 || millidegrees > 255000) {
+        error_setg(errp, "connectx: temperature is %" PRId64 ", it must be "
+                   "from -128000 to 255000, and set while the card runs",
+                   millidegrees);
+        return;
+    }
+    engaged = connectx_enter_guarded(s);
+    cx_core_set_temperature(s->core, millidegrees);
+    connectx_leave_guarded(s, engaged);
+}
+
+static bool connectx_get_beacon(Object *obj, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    return s->core && cx_core_beacon(s->core);
+}
+
 static const Property connectx_properties[] = {
     DEFINE_NIC_PROPERTIES(ConnectxState, conf),
     DEFINE_PROP_UINT32("queues", ConnectxState, queues, 8),
@@ -551,7 +609,7 @@ static void connectx_class_init_properties(ObjectClass *oc)
     object_class_property_set_description(oc, "queues",
         "Completion vectors offered to the driver, 1 to 63");
     object_class_property_set_description(oc, "speed",
-        "Port speed in Mbit/s: 1000, 10000, 25000, 40000, 50000 or 100000");
+        "Highest port speed in Mbit/s: 1000, 10000, 25000, 40000, 50000 or 100000");
 
     object_class_property_add(oc, "counters", "object", connectx_get_counters,
                               NULL, NULL, NULL);
@@ -560,6 +618,18 @@ static void connectx_class_init_properties(ObjectClass *oc)
     object_class_property_add_bool(oc, "link-up", connectx_get_link_up, NULL);
     object_class_property_set_description(oc, "link-up",
         "Whether driver and cable both have the port up (read only)");
+    object_class_property_add_bool(oc, "module-plugged", connectx_get_module,
+                                   connectx_set_module);
+    object_class_property_set_description(oc, "module-plugged",
+        "Whether the cable's module is in the port's cage");
+    object_class_property_add(oc, "temperature", "int",
+                              connectx_get_temperature,
+                              connectx_set_temperature, NULL, NULL);
+    object_class_property_set_description(oc, "temperature",
+        "Of the chip, in thousandths of a degree; the driver is warned at 105000");
+    object_class_property_add_bool(oc, "beacon", connectx_get_beacon, NULL);
+    object_class_property_set_description(oc, "beacon",
+        "Whether the port's indicator light blinks (read only)");
 }
 
 static void connectx_class_init(ObjectClass *oc, void *data)

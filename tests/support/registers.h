@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "spec/management_registers.h"
 #include "spec/queues.h"
 #include "spec/registers.h"
 #include "support/fake_host.h"
@@ -12,7 +13,9 @@ namespace niclab::test {
 
 // Numbers of registers as the manual prints them.
 constexpr u16 kPmtu = 0x5003, kPtys = 0x5004, kPaos = 0x5006, kPfcc = 0x5007, kPpcnt = 0x5008,
-              kHostEndianness = 0x7004, kPcam = 0x507f, kMcam = 0x907f, kQcam = 0x4019;
+              kHostEndianness = 0x7004, kPcam = 0x507f, kMcam = 0x907f, kQcam = 0x4019, kPmlp = 0x5002,
+              kPplm = 0x5023, kPddr = 0x5031, kMtcap = 0x9009, kMtmp = 0x900a, kMcia = 0x9014, kMlcr = 0x902b,
+              kMpcnt = 0x9051, kMcqs = 0x9060, kMcqi = 0x9061;
 constexpr u16 kWrite = 0, kRead = 1;
 constexpr usize kImage = 0x10;
 
@@ -36,11 +39,13 @@ class PortTest : public testing::Test {
     static CommandInput pmtu(u16 op, u32 admin = 0) {
         return access(kPmtu, op, 0x10).set(Pmtu::local_port, 1, kImage).set(Pmtu::admin_mtu, admin, kImage);
     }
-    static CommandInput ptys(u16 op, u32 admin = 0) {
+    static CommandInput ptys(u16 op, u32 extended = 0, u32 legacy = 0, bool forced = false) {
         return access(kPtys, op, 0x40)
             .set(Ptys::local_port, 1, kImage)
             .set(Ptys::proto_mask, 4, kImage)
-            .set(Ptys::eth_proto_admin, admin, kImage);
+            .set(Ptys::an_disable_admin, forced, kImage)
+            .set(Ptys::ext_eth_proto_admin, extended, kImage)
+            .set(Ptys::eth_proto_admin, legacy, kImage);
     }
     static CommandInput pfcc(u16 op, u32 word8 = 0, u32 wordc = 0) {
         CommandInput input = access(kPfcc, op, 0x20).set(Pfcc::local_port, 1, kImage);
@@ -63,14 +68,14 @@ class PortTest : public testing::Test {
         return driver.must({Opcode::query_vport_state, 0x10}, 0x10).get(QueryVportStateOut::state);
     }
 
-    // An EQ for port events; the types of the sub-events that arrived.
-    void listen() {
+    // An EQ, for port events unless others are named; the types of the sub-events that arrived.
+    void listen(u64 events = 1 << 9) {
         page = driver.alloc(Opcode::alloc_uar);
         ring = host.memory.allocate(kPage);
         CommandInput create(Opcode::create_eq, CreateEqIn::bytes);
         create.set(EqContext::log_eq_size, 6, CreateEqIn::context)
             .set(EqContext::uar_page, page, CreateEqIn::context);
-        driver.must(create.put_be64(CreateEqIn::event_bitmask, 1 << 9).put_be64(CreateEqIn::pas, ring));
+        driver.must(create.put_be64(CreateEqIn::event_bitmask, events).put_be64(CreateEqIn::pas, ring));
         seen = host.counter("events");
     }
     std::vector<u32> port_events() {
@@ -79,6 +84,8 @@ class PortTest : public testing::Test {
             sub_types.push_back(host.memory.bytes(ring + i * kEqeBytes + 3, 1)[0]);
         return sub_types;
     }
+
+    std::vector<u8> event(u64 index) { return host.memory.bytes(ring + index * kEqeBytes, kEqeBytes); }
 
     FakeHost host;
     CommandDriver driver{host};

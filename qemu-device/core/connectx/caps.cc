@@ -43,9 +43,12 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::qcam_reg, 1),
     fixed(G::mcam_reg, 1),
     fixed(G::pcam_reg, 1),
+    fixed(G::port_module_event, 1),
+    fixed(G::beacon_led, 1),
     fixed(G::port_type, 1), // Ethernet
     fixed(G::num_ports, 1),
     fixed(G::max_tc, 1),
+    fixed(G::temp_warn_event, 1),
     fixed(G::cqe_version, 1),
     fixed(G::eth_net_offloads, 1),
     fixed(G::cq_moderation, 1),

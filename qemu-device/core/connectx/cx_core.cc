@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "connectx/cx_core.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -13,6 +14,7 @@ struct cx_core {
 namespace {
 
 constexpr unsigned kMostQueues = 63;
+constexpr int kMillidegreesPerUnit = 125;
 constexpr unsigned kSpeeds[] = {1000, 10000, 25000, 40000, 50000, 100000};
 
 // One sentence about the first value out of range, or an empty one.
@@ -66,6 +68,17 @@ void cx_core_frame_in(struct cx_core *core, const void *frame, size_t len) {
 
 void cx_core_timer(struct cx_core *core) { core->device.timer_expired(); }
 void cx_core_set_cable(struct cx_core *core, bool plugged) { core->device.set_cable(plugged); }
+void cx_core_set_module(struct cx_core *core, bool plugged) { core->device.set_module(plugged); }
+bool cx_core_module(const struct cx_core *core) { return core->device.port.module_plugged(); }
+void cx_core_set_temperature(struct cx_core *core, int millidegrees) {
+    int kept = std::clamp(millidegrees, -128'000, 255'000);
+    core->device.set_temperature(
+        static_cast<niclab::connectx::Board::Temperature>(kept / kMillidegreesPerUnit));
+}
+int cx_core_temperature(const struct cx_core *core) {
+    return core->device.board.temperature() * kMillidegreesPerUnit;
+}
+bool cx_core_beacon(const struct cx_core *core) { return core->device.board.blinks(); }
 bool cx_core_link_up(const struct cx_core *core) { return core->device.port.up(); }
 void cx_core_set_tracing(struct cx_core *core, bool on) { core->device.set_tracing(on); }
 

@@ -95,7 +95,15 @@ void cx_core_timer(struct cx_core *core);
 
 /* The cable is plugged (true) or pulled. Power-on: plugged. Survives reset. */
 void cx_core_set_cable(struct cx_core *core, bool plugged);
-/* True when the port is up: admin up and cable plugged. */
+/* The cable's module is in the port's cage (true) or taken out. Power-on: in. Survives reset. */
+void cx_core_set_module(struct cx_core *core, bool plugged);
+bool cx_core_module(const struct cx_core *core);
+/* Of the chip, in thousandths of a degree. Kept within -128 to 255 degrees and in steps of 125. */
+void cx_core_set_temperature(struct cx_core *core, int millidegrees);
+int cx_core_temperature(const struct cx_core *core);
+/* The port's indicator light blinks. */
+bool cx_core_beacon(const struct cx_core *core);
+/* True when the port is up: admin up, cable plugged at both ends. */
 bool cx_core_link_up(const struct cx_core *core);
 
 void cx_core_set_tracing(struct cx_core *core, bool on);

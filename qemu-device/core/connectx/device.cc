@@ -26,10 +26,11 @@ class Busy {
 
 Device::Device(const cx_host_ops *host_ops, void *host_object, const cx_config &configuration)
     : ops(host_ops), host(host_object), config(configuration), dma(host_ops, host_object, counters),
-      timers(host_ops, host_object), commands(*this), port(*this), vport(config.mac), uars(kFirstUar, kUars),
-      pds(kFirst, kMost), transport_domains(kFirst, kMost), q_counters(kFirst, kMaxQCounters),
-      tises(kFirst, kMost), mkeys(kFirstMkey, kMaxMkeys), eqs(kFirst, kMaxEqs), cqs(kFirstCq, kMaxCqs),
-      sqs(kFirstSq, kMaxSqs), rqs(kFirstRq, kMaxRqs), rqts(kFirstRqt, kMaxRqts), tirs(kFirstTir, kMaxTirs) {}
+      timers(host_ops, host_object), commands(*this), port(*this), board(*this), vport(config.mac),
+      uars(kFirstUar, kUars), pds(kFirst, kMost), transport_domains(kFirst, kMost),
+      q_counters(kFirst, kMaxQCounters), tises(kFirst, kMost), mkeys(kFirstMkey, kMaxMkeys),
+      eqs(kFirst, kMaxEqs), cqs(kFirstCq, kMaxCqs), sqs(kFirstSq, kMaxSqs), rqs(kFirstRq, kMaxRqs),
+      rqts(kFirstRqt, kMaxRqts), tirs(kFirstTir, kMaxTirs) {}
 
 void Device::guest_error(const char *what, u64 value) {
     counters.add(Counter::guest_errors);
@@ -64,6 +65,7 @@ void Device::power_on() {
     drop_objects();
     hca.reset(*this);
     port.reset();
+    board.reset();
     vport.reset();
 }
 
@@ -85,6 +87,16 @@ void Device::timer_expired() {
 void Device::set_cable(bool plugged) {
     Busy busy(busy_);
     port.set_cable(plugged);
+}
+
+void Device::set_module(bool plugged) {
+    Busy busy(busy_);
+    port.set_module(plugged);
+}
+
+void Device::set_temperature(Board::Temperature now) {
+    Busy busy(busy_);
+    board.set_temperature(now);
 }
 
 void Device::mmio_write(u64 offset, u64 value, unsigned size) {

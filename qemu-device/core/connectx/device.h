@@ -3,6 +3,7 @@
 // else global.
 #pragma once
 
+#include "connectx/board.h"
 #include "connectx/command.h"
 #include "connectx/command_queue.h"
 #include "connectx/counters.h"
@@ -40,6 +41,8 @@ class Device {
     void frame_in(std::span<const u8> frame);
     void timer_expired();
     void set_cable(bool plugged);
+    void set_module(bool plugged);
+    void set_temperature(Board::Temperature now);
     void set_tracing(bool on) { tracing = dma.tracing = on; }
     u64 mmio_read(u64 offset, unsigned size);
     void mmio_write(u64 offset, u64 value, unsigned size);
@@ -62,6 +65,7 @@ class Device {
     Hca hca;               // phase, ISSI, capabilities, pages, health            (hca.h)
     CommandQueue commands; // entries, mailboxes, dispatch                        (command_queue.h)
     Port port;             // admin and operational state, MTU, PPCNT             (port.h)
+    Board board;           // indicator light, temperature                        (board.h)
     Vport vport;           // NIC vport context and counters                      (vport.h)
 
     // Simple numbered things without behaviour.

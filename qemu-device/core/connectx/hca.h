@@ -8,6 +8,10 @@
 
 namespace niclab::connectx {
 
+namespace firmware {
+constexpr u32 kMajor = 22, kMinor = 35, kSubMinor = 1000; // 22 is the family of this card
+}
+
 // Health syndromes, byte 0x3d of the health buffer.
 enum class HealthSyndrome : u8 { good = 0, eq_overrun = 0x0c, eq_error = 0x0d };
 

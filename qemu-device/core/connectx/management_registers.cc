@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Registers of the card as a whole.
+#include <cstdio>
+#include <cstring>
+
 #include "connectx/device.h"
 #include "connectx/registers.h"
 
 namespace niclab::connectx {
 namespace {
 
-constexpr u32 kSynCapsGroup = 0x540101;
+constexpr u32 kSynCapsGroup = 0x540101, kSynComponent = 0x540102, kSynInfo = 0x540103;
 constexpr u32 kQosRegisters = 0x4000, kPortRegisters = 0x5000, kManagementRegisters = 0x9000;
 constexpr u32 kGroupRegisters = 8 * RegisterCaps::mask_bytes, kManagementGroups = 4;
 
@@ -33,11 +36,60 @@ Reply read_caps(RegisterIn in, RegisterOut out, u32 first, u32 groups) {
 } // namespace
 
 // ---- PCAM, MCAM, QCAM
-Reply read_pcam(Device &, RegisterIn in, RegisterOut out) { return read_caps(in, out, kPortRegisters, 1); }
+Reply read_pcam(Device &, RegisterIn in, RegisterOut out) {
+    View<PcamFeatures>(out.data() + RegisterCaps::features)
+        .set(PcamFeatures::ptys_extended_ethernet, 1)
+        .set(PcamFeatures::pfcc_mask, 1)
+        .set(PcamFeatures::per_lane_error_counters, 1)
+        .set(PcamFeatures::rx_buffer_fullness_counters, 1)
+        .set(PcamFeatures::ptys_connector_type, 1)
+        .set(PcamFeatures::ppcnt_statistical_group, 1);
+    return read_caps(in, out, kPortRegisters, 1);
+}
 Reply read_mcam(Device &, RegisterIn in, RegisterOut out) {
+    View<McamFeatures>(out.data() + RegisterCaps::features)
+        .set(McamFeatures::mcia_32dwords, 1)
+        .set(McamFeatures::pcie_outbound_stalled, 1)
+        .set(McamFeatures::tx_overflow_buffer_pkt, 1)
+        .set(McamFeatures::pcie_performance_group, 1);
     return read_caps(in, out, kManagementRegisters, kManagementGroups);
 }
 Reply read_qcam(Device &, RegisterIn in, RegisterOut out) { return read_caps(in, out, kQosRegisters, 1); }
+
+// ---- MCQS, MCQI
+// The firmware is one component, the image that runs; nothing is pending and nothing can be written.
+Reply read_mcqs(Device &, RegisterIn in, RegisterOut out) {
+    if (ConstView<Mcqs>(in.data()).get(Mcqs::component_index) != 0)
+        return fail(Status::bad_parameter, kSynComponent);
+    View<Mcqs>(out.data())
+        .set(Mcqs::last_index_flag, 1)
+        .set(Mcqs::identifier, Mcqs::kBootImage)
+        .set(Mcqs::component_status, Mcqs::kPresentAndInUse);
+    return kOk;
+}
+
+Reply read_mcqi(Device &, RegisterIn in, RegisterOut out) {
+    ConstView<Mcqi> asked(in.data());
+    if (asked.get(Mcqi::component_index) != 0) return fail(Status::bad_parameter, kSynComponent);
+    usize size = asked.get(Mcqi::data_size), at = asked.get(Mcqi::offset);
+    if (asked.get(Mcqi::info_type) != Mcqi::kVersion || asked.get(Mcqi::read_pending_component) ||
+        at + size > McqiVersion::bytes || out.size() < Mcqi::bytes + size)
+        return fail(Status::bad_parameter, kSynInfo);
+    u8 version[McqiVersion::bytes] = {};
+    char *text = reinterpret_cast<char *>(version) + McqiVersion::version_string;
+    int length = snprintf(text, McqiVersion::version_string_bytes, "%u.%u.%u", firmware::kMajor,
+                          firmware::kMinor, firmware::kSubMinor);
+    View<McqiVersion>(version)
+        .set(McqiVersion::version_string_length, static_cast<u32>(length))
+        .set(McqiVersion::version, firmware::kMajor << 24 | firmware::kMinor << 16 | firmware::kSubMinor);
+    View<Mcqi>(out.data())
+        .set(Mcqi::info_type, Mcqi::kVersion)
+        .set(Mcqi::info_size, McqiVersion::bytes)
+        .set(Mcqi::offset, static_cast<u32>(at))
+        .set(Mcqi::data_size, static_cast<u32>(size));
+    std::memcpy(out.data() + Mcqi::bytes, version + at, size);
+    return kOk;
+}
 
 // ---- HOST_ENDIANNESS
 // Tells the byte order of atomic operands; there are none, so the card only remembers it.

@@ -6,7 +6,6 @@
 namespace niclab::connectx {
 namespace {
 
-constexpr u32 kFwMajor = 22, kFwMinor = 35, kFwSubMinor = 1000; // 22 is the firmware family of this card
 constexpr u32 kHwId = 0x212;                                    // device id in the silicon's own numbering
 constexpr u64 kNanosecondsPerTick = 1000000;                    // health counter: one step in a millisecond
 constexpr u32 kSendBufferBytes = 0x100; // two buffers in each of the 2^log_bf_reg_size windows
@@ -16,7 +15,7 @@ constexpr u32 kSendBufferBytes = 0x100; // two buffers in each of the 2^log_bf_r
 u32 Device::read_health(u32 offset) const {
     u8 raw[HealthBuffer::bytes] = {};
     View<HealthBuffer>(raw)
-        .set(HealthBuffer::fw_version, kFwMajor << 24 | kFwMinor << 16 | kFwSubMinor)
+        .set(HealthBuffer::fw_version, firmware::kMajor << 24 | firmware::kMinor << 16 | firmware::kSubMinor)
         .set(HealthBuffer::hw_id, kHwId)
         .set(HealthBuffer::time, static_cast<u32>(now_ns() / 1000000000))
         .set(HealthBuffer::synd, static_cast<u32>(hca.health));
@@ -27,9 +26,9 @@ u32 Device::read_word(u32 offset) const {
     using namespace init_segment;
     switch (offset) {
     case kFwRev:
-        return kFwMinor << 16 | kFwMajor;
+        return firmware::kMinor << 16 | firmware::kMajor;
     case kCmdifRev:
-        return kCmdifRevision << 16 | kFwSubMinor;
+        return kCmdifRevision << 16 | firmware::kSubMinor;
     case kCmdqAddrHigh:
         return commands.address_high();
     case kCmdqAddrLow:
@@ -95,7 +94,7 @@ void Device::write_doorbell(u64 offset, u64 value, unsigned size) {
         u32 in_buffer = at % kSendBufferBytes;
         if ((in_buffer == 0 && size == 8) || (in_buffer == 4 && size == 4)) {
             counters.add(Counter::doorbells_send);
-            sq_doorbell(*this, word >> 8);
+            if (!port.pause.hold(word >> 8)) sq_doorbell(*this, word >> 8);
         }
     } else if (at == uar::kCqArm && size == 8) {
         counters.add(Counter::doorbells_cq);

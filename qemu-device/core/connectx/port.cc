@@ -22,12 +22,18 @@ unsigned priority(std::span<const u8> frame) {
 
 } // namespace
 
+Port::Port(Device &device) : link(device.config.speed_mbps), pause(device), device_(device) {}
+
 void Port::reset() {
     admin_up_ = false;
+    link.reset();
+    pause.reset();
     mtu_ = kDefaultMtu;
     tx_ = rx_ = {};
     std::fill(std::begin(rx_errors_), std::end(rx_errors_), 0);
     link_downs_ = 0;
+    tx_discards_before_ = device_.counters.get(Counter::tx_drop_port_down);
+    tx_errors_before_ = device_.counters.get(Counter::tx_drop_oversize);
     std::memset(ppcnt_base, 0, sizeof(ppcnt_base));
 }
 
@@ -43,9 +49,32 @@ void Port::set_cable(bool plugged) {
     announce(was_up);
 }
 
+void Port::set_module(bool plugged) {
+    if (plugged == module_) return;
+    bool was_up = up();
+    module_ = plugged;
+    tell_module();
+    announce(was_up);
+}
+
+void Port::tell_module() const {
+    u8 data[8] = {};
+    constexpr usize kStatusByte = 3; // module 0 in the byte before
+    data[kStatusByte] = static_cast<u8>(module_ ? ModuleEvent::plugged : ModuleEvent::unplugged);
+    post_async(device_, Event::port_module, 0, data);
+}
+
+u64 Port::tx_discards() const {
+    return device_.counters.get(Counter::tx_drop_port_down) - tx_discards_before_;
+}
+u64 Port::tx_errors() const { return device_.counters.get(Counter::tx_drop_oversize) - tx_errors_before_; }
+
 void Port::announce(bool was_up) {
     if (was_up == up()) return;
-    if (was_up) ++link_downs_;
+    if (was_up)
+        ++link_downs_;
+    else
+        link.come_up();
     device_.trace(CX_TRACE_STATE, CX_PORT, 1, up());
     u8 data[16] = {};
     constexpr usize kPortByte = 8; // 0x28 of the entry: port number in the high nibble

@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "connectx/link.h"
+#include "connectx/pause.h"
 #include "spec/types.h"
 
 namespace niclab::connectx {
@@ -14,20 +16,27 @@ constexpr u32 kHardwareMtuExtra =
     22; // the card counts Ethernet header, one VLAN tag and FCS: hardware MTU = netdev MTU + 22
 constexpr u32 kFcsBytes = 4;
 
-enum class RxError : u8 { undersize, oversize, discard };
+enum class RxError : u8 { undersize, oversize };
 
 class Port {
   public:
-    explicit Port(Device &device) : device_(device) {}
+    explicit Port(Device &device);
 
-    // Power-on state: administratively down, default MTU, counters at zero. The cable stays as it is.
+    // Power-on state: administratively down, default MTU, counters at zero. Cable and module stay as they
+    // are.
     void reset();
 
-    bool up() const { return admin_up_ && cable_; }
+    bool up() const { return admin_up_ && cable_ && module_; }
     bool admin_up() const { return admin_up_; }
-    // Each tells the guest (PORT_CHANGE event) when, and only when, up() changes.
+    bool module_plugged() const { return module_; }
+    // Each tells the guest (PORT_CHANGE event) when, and only when, up() changes. The cable ends in a module
+    // in our cage; pulling the module is an event of its own, pulling the far end is not.
     void set_admin(bool up);
     void set_cable(bool plugged);
+    void set_module(bool plugged);
+
+    Link link; // speed and error correction
+    Pause pause;
 
     u32 oper_mtu() const { return mtu_; } // hardware MTU; the longest frame without FCS is 4 bytes shorter
     bool set_mtu(u32 mtu);                // false when out of range
@@ -54,22 +63,26 @@ class Port {
     const Direction &rx() const { return rx_; }
     u64 rx_errors(RxError error) const { return rx_errors_[static_cast<usize>(error)]; }
     u64 link_downs() const { return link_downs_; }
+    u64 tx_discards() const; // given to the port while it was down
+    u64 tx_errors() const;   // longer than the MTU
 
-    // What PPCNT with the clear bit took as the new zero: one base for each of its counters (registers.cc)
-    // and priorities.
+    // What PPCNT with the clear bit took as the new zero: one base for each of its counters
+    // (port_counters.cc) and priorities.
     static constexpr usize kMostPpcntRows = 64;
     u64 ppcnt_base[kMostPpcntRows][kPriorities] = {};
 
   private:
     static void count(Direction &direction, std::span<const u8> frame);
     void announce(bool was_up);
+    void tell_module() const;
 
     Device &device_;
-    bool admin_up_ = false, cable_ = true;
+    bool admin_up_ = false, cable_ = true, module_ = true;
     u32 mtu_ = kDefaultMtu;
     Direction tx_, rx_;
-    u64 rx_errors_[3] = {};
+    u64 rx_errors_[2] = {};
     u64 link_downs_ = 0;
+    u64 tx_discards_before_ = 0, tx_errors_before_ = 0; // the card's counters at the last reset
 };
 
 } // namespace niclab::connectx

@@ -29,16 +29,20 @@ constexpr PpcntRow kPpcnt[] = {
     {Ppcnt::kIeee8023, 0x40, [](const Port &p, unsigned) { return p.rx().multicast; }},
     {Ppcnt::kIeee8023, 0x48, [](const Port &p, unsigned) { return p.rx().broadcast; }},
     {Ppcnt::kIeee8023, 0x60, [](const Port &p, unsigned) { return p.rx_errors(RxError::oversize); }},
+    {Ppcnt::kIeee8023, 0x78, [](const Port &p, unsigned) { return p.pause.counts().control; }},
+    {Ppcnt::kIeee8023, 0x80, [](const Port &p, unsigned) { return p.pause.counts().unsupported; }},
+    {Ppcnt::kIeee8023, 0x88, [](const Port &p, unsigned) { return p.pause.counts().pause; }},
 
     {Ppcnt::kRfc2863, 0x00, [](const Port &p, unsigned) { return p.rx().octets; }},
     {Ppcnt::kRfc2863, 0x08, [](const Port &p, unsigned) { return p.rx().unicast(); }},
-    {Ppcnt::kRfc2863, 0x10, [](const Port &p, unsigned) { return p.rx_errors(RxError::discard); }},
     {Ppcnt::kRfc2863, 0x18,
      [](const Port &p, unsigned) {
          return p.rx_errors(RxError::undersize) + p.rx_errors(RxError::oversize);
      }},
     {Ppcnt::kRfc2863, 0x28, [](const Port &p, unsigned) { return p.tx().octets; }},
     {Ppcnt::kRfc2863, 0x30, [](const Port &p, unsigned) { return p.tx().unicast(); }},
+    {Ppcnt::kRfc2863, 0x38, [](const Port &p, unsigned) { return p.tx_discards(); }},
+    {Ppcnt::kRfc2863, 0x40, [](const Port &p, unsigned) { return p.tx_errors(); }},
     {Ppcnt::kRfc2863, 0x48, [](const Port &p, unsigned) { return p.rx().multicast; }},
     {Ppcnt::kRfc2863, 0x50, [](const Port &p, unsigned) { return p.rx().broadcast; }},
     {Ppcnt::kRfc2863, 0x58, [](const Port &p, unsigned) { return p.tx().multicast; }},
@@ -68,9 +72,23 @@ constexpr PpcntRow kPpcnt[] = {
     {Ppcnt::kPerPriority, 0x28, [](const Port &p, unsigned prio) { return p.tx().prio_octets[prio]; }},
     {Ppcnt::kPerPriority, 0x48, [](const Port &p, unsigned prio) { return p.tx().prio_frames[prio]; }},
 
+    // Pauses of the whole port are told as priority 0.
+    {Ppcnt::kPerPriority, 0x50,
+     [](const Port &p, unsigned prio) { return prio ? 0 : p.pause.counts().obeyed; }},
+    {Ppcnt::kPerPriority, 0x58,
+     [](const Port &p, unsigned prio) { return prio ? 0 : p.pause.counts().paused_ns / 1000; }},
+    {Ppcnt::kPerPriority, 0x70,
+     [](const Port &p, unsigned prio) { return prio ? 0 : p.pause.counts().transitions; }},
+
     {Ppcnt::kPhysicalLayer, 0xc0, [](const Port &p, unsigned) { return p.link_downs(); }, /*narrow=*/true},
 };
 static_assert(std::size(kPpcnt) <= Port::kMostPpcntRows);
+
+// Of the extended group and the statistical one no counter moves: frames never wait in the port, and the
+// wire makes no bit errors.
+constexpr u32 kGroups[] = {
+    Ppcnt::kIeee8023, Ppcnt::kRfc2863,     Ppcnt::kRfc2819,       Ppcnt::kRfc3635,
+    Ppcnt::kExtended, Ppcnt::kPerPriority, Ppcnt::kPhysicalLayer, Ppcnt::kPhysicalStatistical};
 
 } // namespace
 
@@ -78,9 +96,8 @@ Reply read_ppcnt(Device &device, RegisterIn in, RegisterOut out) {
     if (wrong_port<Ppcnt>(in)) return fail(Status::bad_parameter, kSynRegisterPort);
     ConstView<Ppcnt> image(in.data());
     u32 group = image.get(Ppcnt::grp), prio = image.get(Ppcnt::prio_tc);
-    bool known = std::any_of(std::begin(kPpcnt), std::end(kPpcnt),
-                             [&](const PpcntRow &r) { return r.group == group; });
-    if (!known) return fail(Status::bad_parameter, kSynCounterGroup);
+    if (std::find(std::begin(kGroups), std::end(kGroups), group) == std::end(kGroups))
+        return fail(Status::bad_parameter, kSynCounterGroup);
     if (prio != 0 && group != Ppcnt::kPerPriority) return fail(Status::bad_parameter, kSynRegisterValue);
     View<Ppcnt>(out.data()).set(Ppcnt::local_port, kPort).set(Ppcnt::grp, group).set(Ppcnt::prio_tc, prio);
     for (const PpcntRow &row : kPpcnt) {

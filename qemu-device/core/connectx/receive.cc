@@ -109,6 +109,7 @@ void receive_frame(Device &device, std::span<const u8> frame) {
     device.counters.add(Counter::rx_frames);
     device.counters.add(Counter::rx_bytes, frame.size());
     device.port.count_rx(frame);
+    if (device.port.pause.take(frame)) return;
 
     Packet packet = parse(frame);
     Verdict verdict;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "connectx/command.h"
+#include "spec/management_registers.h"
 #include "spec/registers.h"
 
 namespace niclab::connectx {
@@ -44,9 +45,24 @@ NICLAB_REGISTER(read_paos);
 NICLAB_REGISTER(write_paos);
 NICLAB_REGISTER(read_pfcc);
 NICLAB_REGISTER(write_pfcc);
+NICLAB_REGISTER(read_pplm);
+NICLAB_REGISTER(write_pplm);
+NICLAB_REGISTER(read_pddr);
 // port_counters.cc
 NICLAB_REGISTER(read_ppcnt);
+// module_registers.cc
+NICLAB_REGISTER(read_pmlp);
+NICLAB_REGISTER(read_mcia);
+// board_registers.cc
+NICLAB_REGISTER(read_mtcap);
+NICLAB_REGISTER(read_mtmp);
+NICLAB_REGISTER(write_mtmp);
+NICLAB_REGISTER(read_mlcr);
+NICLAB_REGISTER(write_mlcr);
+NICLAB_REGISTER(read_mpcnt);
 // management_registers.cc
+NICLAB_REGISTER(read_mcqs);
+NICLAB_REGISTER(read_mcqi);
 NICLAB_REGISTER(read_pcam);
 NICLAB_REGISTER(read_mcam);
 NICLAB_REGISTER(read_qcam);

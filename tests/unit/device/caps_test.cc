@@ -43,9 +43,10 @@ const Words kGeneralWords = {
     {0x018, 20 << 16 | 13},            // log_max_cq_sz, log_max_cq
     {0x01c, 16u << 24 | 16 << 16 | 6}, // log_max_eq_sz, log_max_mkey, log_max_eq
     {0x02c, 1 << 16},                  // qcam_reg
-    // vport_group_manager, nic_flow_table, mcam_reg, pcam_reg, port_type Ethernet, one port
-    {0x034, 1u << 31 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 8 | 1},
-    {0x038, 1 << 16},                            // max_tc
+    // vport_group_manager, nic_flow_table, mcam_reg, pcam_reg, port_module_event, beacon_led,
+    // port_type Ethernet, one port
+    {0x034, 1u << 31 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 10 | 1 << 8 | 1},
+    {0x038, 1 << 16 | 1 << 15},        // max_tc, temp_warn_event
     {0x03c, 1},                                  // cqe_version
     {0x040, 1 << 3},                             // eth_net_offloads
     {0x044, 1 << 29},                            // cq_moderation

@@ -22,12 +22,19 @@ class ManagementTest : public PortTest {
 
 // ---- which registers there are
 TEST_F(ManagementTest, TellsWhichPortRegistersThereAre) {
-    // 0x5003, 0x5004, 0x5006, 0x5007, 0x5008 and PCAM itself.
-    EXPECT_EQ(mask(caps(kPcam, 0, 0x50), 0x08), (std::vector<u32>{0x8000'0000, 0, 0, 0x0000'01d8}));
+    // 0x5002, 0x5003, 0x5004, 0x5006, 0x5007, 0x5008; 0x5023, 0x5031; PCAM itself.
+    EXPECT_EQ(mask(caps(kPcam, 0, 0x50), 0x08),
+              (std::vector<u32>{0x8000'0000, 0, 1 << 3 | 1 << 17, 0x0000'01dc}));
+    // Extended PTYS 13, pause masks 9, errors by lane 5, buffer fullness 4, connector 3, statistics 0.
+    EXPECT_EQ(mask(caps(kPcam, 0, 0x50), 0x28), (std::vector<u32>{0, 0, 0, 0x2239}));
 }
 
 TEST_F(ManagementTest, TellsWhichManagementRegistersThereAre) {
-    EXPECT_EQ(mask(caps(kMcam, 0), 0x08), (std::vector<u32>{0x8000'0000, 0, 0, 0})) << "MCAM itself";
+    // MCAM itself, 0x9060, 0x9061; 0x9051; 0x902b; 0x9009, 0x900a, 0x9014.
+    EXPECT_EQ(mask(caps(kMcam, 0), 0x08),
+              (std::vector<u32>{0x8000'0003, 1 << 17, 1 << 11, 1 << 9 | 1 << 10 | 1 << 20}));
+    // 32-word MCIA 34; PCIe stalls 4, overflow 3, performance 0.
+    EXPECT_EQ(mask(caps(kMcam, 0), 0x28), (std::vector<u32>{0, 0, 1 << 2, 0x19}));
     for (u32 group : {1u, 2u, 3u})
         EXPECT_EQ(mask(caps(kMcam, group), 0x08), (std::vector<u32>{0, 0, 0, 0})) << group;
 }

@@ -6,6 +6,7 @@
 #include "spec/caps.h"
 #include "spec/command.h"
 #include "spec/hca.h"
+#include "spec/management_registers.h"
 #include "spec/objects.h"
 #include "spec/queues.h"
 #include "spec/registers.h"
