@@ -71,6 +71,8 @@ struct GeneralCaps {
     static constexpr F cmdif_checksum{0x040, 15, 14};
     static constexpr F eth_net_offloads{0x040, 3, 3};
     static constexpr F cq_moderation{0x044, 29, 29};
+    static constexpr F cq_period_mode_modify{0x044, 28, 28};
+    static constexpr F cq_period_start_from_cqe{0x044, 20, 20};
     static constexpr F uar_4k{0x048, 31, 31};
     static constexpr F uar_sz{0x048, 21, 16}; // log2 of MiB: the doorbell pages' share of BAR0
     static constexpr F log_pg_sz{0x048, 7, 0};
@@ -128,6 +130,8 @@ struct GeneralCaps {
                                  cmdif_checksum,
                                  eth_net_offloads,
                                  cq_moderation,
+                                 cq_period_mode_modify,
+                                 cq_period_start_from_cqe,
                                  uar_4k,
                                  uar_sz,
                                  log_pg_sz,

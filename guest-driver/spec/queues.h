@@ -85,6 +85,7 @@ struct Eqe {
 
 // ---- Completion queues
 // --------------------------------------------------------------------------------------------
+constexpr u32 kPeriodFromEqe = 0, kPeriodFromCqe = 1; // CqContext::cq_period_mode
 struct CqContext {
     using F = Field<CqContext>;
     static constexpr u16 bytes = 0x40;

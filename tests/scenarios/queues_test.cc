@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/generator.h"
 #include "scenarios/lab.h"
 
 namespace niclab::scenarios {
@@ -131,7 +132,6 @@ TEST_F(Queues, AStarvedRingCountsWhatItDrops) {
     std::string receiver = address_text(Side::b);
     {
         Afterwards back([&]() -> Status {
-            NICLAB_TRY(try_run(Side::a, "rmmod pktgen"));
             NICLAB_TRY(try_run(Side::b, "ethtool -G $IF rx " + first));
             return guest().wait_link(Side::b);
         });
@@ -142,12 +142,7 @@ TEST_F(Queues, AStarvedRingCountsWhatItDrops) {
                       starved = statistic(Side::b, subject().names.out_of_buffer);
         std::uint64_t dropped = card_counter(Side::b, "rx_drop_out_of_buffer");
         // One doorbell for the whole burst: the card has it before the receiver can post anything.
-        run(Side::a,
-            fmt::format(
-                "modprobe pktgen && cd /proc/net/pktgen && echo add_device $IF >kpktgend_0 && "
-                "for word in 'count {0}' 'burst {0}' 'pkt_size 60' 'dst 10.77.0.202' 'dst_mac {1}'; do "
-                "echo $word >$IF || exit 1; done && echo start >pgctrl && grep -q 'Result: OK' $IF",
-                kBurst, receiver));
+        Generator(guest(), Side::a, receiver, {.count = kBurst, .burst = kBurst}).send();
         need(vm().until("the burst to be counted", 20s, [&]() -> Result<bool> {
             return statistic(Side::b, "rx_packets") - received +
                        statistic(Side::b, subject().names.out_of_buffer) - starved >=

@@ -52,6 +52,8 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::cqe_version, 1),
     fixed(G::eth_net_offloads, 1),
     fixed(G::cq_moderation, 1),
+    fixed(G::cq_period_start_from_cqe, 1),
+    fixed(G::cq_period_mode_modify, 1),
     fixed(G::uar_sz, 5), // 2^5 MiB
     fixed(G::log_pg_sz, 12),
     fixed(G::log_bf_reg_size, 9),

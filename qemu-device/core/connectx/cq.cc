@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "connectx/cq_event.h"
 #include "connectx/device.h"
 #include "connectx/handlers.h"
 
@@ -11,8 +12,7 @@ namespace {
 
 constexpr u32 kSynFormat = 0x590001, kSynSize = 0x590002, kSynEq = 0x590003, kSynUar = 0x590004,
               kSynRing = 0x590005, kSynRecord = 0x590006, kSynFull = 0x590007, kSynNumber = 0x590008,
-              kSynUsed = 0x590009, kSynModify = 0x59000a;
-constexpr u32 kIndexMask = 0xffffff;
+              kSynUsed = 0x590009, kSynModify = 0x59000a, kSynPeriodMode = 0x59000b;
 constexpr u8 kErrorOverrun = 1, kErrorAccess = 2;
 constexpr u32 kModifiable = 0x17; // period, count, overrun ignore, period mode
 // CQ context "status" and "st" as the manual prints them.
@@ -20,13 +20,7 @@ constexpr u32 kStatusOk = 0x0, kStatusOverflow = 0x9, kStateArmedSolicited = 0x6
               kStateFired = 0xa;
 
 // Entries that the guest has not consumed yet. A consumer index ahead of the producer counts as a full ring.
-u32 unconsumed(const Cq &cq) { return (cq.producer - cq.consumer) & kIndexMask; }
-
-// `ahead` is newer than `behind` on the 24-bit circle.
-bool is_beyond(u32 ahead, u32 behind) {
-    u32 distance = (ahead - behind) & kIndexMask;
-    return distance != 0 && distance <= kIndexMask / 2;
-}
+u32 unconsumed(const Cq &cq) { return (cq.producer - cq.consumer) & kCqIndexMask; }
 
 void stop(Device &device, Cq &cq, u32 cqn, u8 syndrome) {
     cq.overrun = true;
@@ -44,7 +38,7 @@ bool has_room(Device &device, Cq &cq) {
     if (unconsumed(cq) < size) return true;
     u8 word[4];
     if (!device.dma.read(DmaPurpose::record, cq.record, word, sizeof word)) return false;
-    cq.consumer = load_be32(word) & kIndexMask;
+    cq.consumer = load_be32(word) & kCqIndexMask;
     return unconsumed(cq) < size;
 }
 
@@ -56,11 +50,6 @@ bool write_entry(Device &device, const Cq &cq, const u8 *cqe) {
     usize at = usize{cq.producer & ((1u << cq.log_size) - 1)} * kCqeBytes;
     return cq.ring.write(device.dma, DmaPurpose::cqe, at, cqe, kBody) &&
            cq.ring.write(device.dma, DmaPurpose::cqe, at + kBody, cqe + kBody, 4);
-}
-
-void fire(Device &device, Cq &cq, u32 cqn) {
-    cq.armed = Cq::Arm::none;
-    post_completion(device, cq.eqn, cqn);
 }
 
 bool is_error(u8 opcode) {
@@ -100,23 +89,8 @@ bool post_cqe(Device &device, u32 cqn, std::span<u8, kCqeBytes> cqe) {
     device.counters.add(is_error(opcode) ? Counter::error_completions : Counter::completions);
     device.trace(CX_TRACE_COMPLETION, cqn, u64{opcode} << 8 | (is_error(opcode) ? cqe[0x37] : 0),
                  entry.get(Cqe::wqe_counter));
-    if (cq->armed == Cq::Arm::any || (cq->armed == Cq::Arm::solicited && solicited)) fire(device, *cq, cqn);
+    cq_written(device, *cq, cqn);
     return true;
-}
-
-// An entry that the guest had not seen when it armed must raise the event at once, or both sides wait for
-// ever.
-void cq_arm(Device &device, u32 word0, u32 cqn) {
-    Cq *cq = device.cqs.find(cqn);
-    if (!cq) {
-        device.counters.add(Counter::doorbells_invalid);
-        device.guest_error("arm of a completion queue that does not exist", cqn);
-        return;
-    }
-    u32 index = word0 & kIndexMask;
-    bool solicited_only = word0 >> 24 & 1;
-    cq->armed = solicited_only ? Cq::Arm::solicited : Cq::Arm::any;
-    if (is_beyond(solicited_only ? cq->solicited_end : cq->producer, index)) fire(device, *cq, cqn);
 }
 
 Reply create_cq(Device &device, const Request &request, const Response &response) {
@@ -125,6 +99,8 @@ Reply create_cq(Device &device, const Request &request, const Response &response
     if (context.get(CqContext::cqe_sz) || context.get(CqContext::cqe_comp_en) ||
         context.get(CqContext::page_offset))
         return fail(Status::bad_parameter, kSynFormat);
+    if (context.get(CqContext::cq_period_mode) > kPeriodFromCqe)
+        return fail(Status::bad_parameter, kSynPeriodMode);
     unsigned log_size = context.get(CqContext::log_cq_size);
     if (log_size > kLogMaxCqSize) return fail(Status::bad_parameter, kSynSize);
     Uar *uar = device.uars.find(context.get(CqContext::uar_page));
@@ -137,12 +113,13 @@ Reply create_cq(Device &device, const Request &request, const Response &response
                                   context.get(CqContext::log_page_size) + 12, 0, kCqeBytes << log_size);
     if (!ring) return fail(Status::bad_parameter, kSynRing);
 
-    auto cq = std::make_unique<Cq>();
+    auto cq = std::make_unique<Cq>(device.timers, cq_timer_expired);
     cq->ring = std::move(*ring);
     cq->log_size = log_size;
     cq->record = record;
     cq->eqn = context.get(CqContext::c_eqn);
     std::memcpy(cq->context, context.raw(), sizeof cq->context);
+    cq_apply_moderation(*cq);
     u32 number;
     if (!device.cqs.add(std::move(cq), number)) return fail(Status::no_resources, kSynFull);
     ++eq->users;
@@ -151,8 +128,6 @@ Reply create_cq(Device &device, const Request &request, const Response &response
     return kOk;
 }
 
-// Events are raised at once whatever period and count say, which the manual allows: moderation only bounds
-// how long one may wait. The values are kept for QUERY_CQ.
 Reply modify_cq(Device &device, const Request &request, const Response &) {
     auto in = request.view<ModifyCqIn>();
     Cq *cq = device.cqs.find(in.get(ModifyCqIn::cqn));
@@ -160,7 +135,12 @@ Reply modify_cq(Device &device, const Request &request, const Response &) {
     bool resize = request.op_mod != 0; // not offered
     if (resize || in.get(ModifyCqIn::field_select) & ~kModifiable)
         return fail(Status::bad_parameter, kSynModify);
-    store_moderation(View<CqContext>(cq->context), in, request.view<CqContext>(ModifyCqIn::context));
+    auto context = request.view<CqContext>(ModifyCqIn::context);
+    if (in.get(ModifyCqIn::select_period_mode) && context.get(CqContext::cq_period_mode) > kPeriodFromCqe)
+        return fail(Status::bad_parameter, kSynPeriodMode);
+    store_moderation(View<CqContext>(cq->context), in, context);
+    cq_apply_moderation(*cq);
+    cq_consider_event(device, *cq, in.get(ModifyCqIn::cqn)); // what waits may be due by the new values
     return kOk;
 }
 
@@ -173,7 +153,7 @@ Reply query_cq(Device &device, const Request &request, const Response &response)
                 : cq->armed == Cq::Arm::any ? kStateArmed
                                             : kStateArmedSolicited;
     out.set(CqContext::status, cq->overrun ? kStatusOverflow : kStatusOk).set(CqContext::st, state);
-    out.set(CqContext::producer_counter, cq->producer & kIndexMask);
+    out.set(CqContext::producer_counter, cq->producer & kCqIndexMask);
     out.set(CqContext::consumer_counter, cq->consumer);
     return kOk;
 }

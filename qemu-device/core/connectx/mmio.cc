@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What each address of BAR0 means: the initialization segment and the doorbell pages.
+#include "connectx/cq_event.h"
 #include "connectx/device.h"
 #include "spec/init_segment.h"
 

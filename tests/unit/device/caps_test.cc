@@ -46,10 +46,11 @@ const Words kGeneralWords = {
     // vport_group_manager, nic_flow_table, mcam_reg, pcam_reg, port_module_event, beacon_led,
     // port_type Ethernet, one port
     {0x034, 1u << 31 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 10 | 1 << 8 | 1},
-    {0x038, 1 << 16 | 1 << 15},        // max_tc, temp_warn_event
-    {0x03c, 1},                                  // cqe_version
-    {0x040, 1 << 3},                             // eth_net_offloads
-    {0x044, 1 << 29},                            // cq_moderation
+    {0x038, 1 << 16 | 1 << 15}, // max_tc, temp_warn_event
+    {0x03c, 1},                 // cqe_version
+    {0x040, 1 << 3},            // eth_net_offloads
+    // cq_moderation, its mode can be modified, periods from a CQE
+    {0x044, 1 << 29 | 1 << 28 | 1 << 20},
     {0x048, 5 << 16 | 12},                       // uar_sz, log_pg_sz
     {0x04c, 9 << 16},                            // log_bf_reg_size
     {0x050, 1024},                               // max_wqe_sz_sq
