@@ -103,6 +103,10 @@ struct GeneralCaps {
     static constexpr F log_uar_page_sz{0x090, 15, 0};
     static constexpr F device_frequency_khz{0x09c, 31, 0};
     static constexpr F num_of_uars_per_page{0x0a4, 31, 0};
+    static constexpr F mini_cqe_resp_stride_index{0x0b4, 3, 3};
+    static constexpr F cqe_compression{0x0b4, 0, 0};
+    static constexpr F cqe_compression_timeout{0x0b8, 31, 16};
+    static constexpr F cqe_compression_max_num{0x0b8, 15, 0};
     static constexpr F rows[] = {hca_cap_2,
                                  vhca_id,
                                  log_max_qp_sz,
@@ -161,7 +165,11 @@ struct GeneralCaps {
                                  max_num_eqs,
                                  log_uar_page_sz,
                                  device_frequency_khz,
-                                 num_of_uars_per_page};
+                                 num_of_uars_per_page,
+                                 mini_cqe_resp_stride_index,
+                                 cqe_compression,
+                                 cqe_compression_timeout,
+                                 cqe_compression_max_num};
 };
 
 struct EthernetCaps {

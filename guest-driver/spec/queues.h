@@ -94,7 +94,9 @@ struct CqContext {
     static constexpr F oi{0x00, 17, 17};
     static constexpr F cq_period_mode{0x00, 16, 15};
     static constexpr F cqe_comp_en{0x00, 14, 14};
+    static constexpr F mini_cqe_res_format{0x00, 13, 12}; // MiniCqeFormat
     static constexpr F st{0x00, 11, 8};
+    static constexpr F cqe_compression_layout{0x00, 1, 0};
     static constexpr F page_offset{0x08, 11, 6};
     static constexpr F log_cq_size{0x0c, 28, 24};
     static constexpr F uar_page{0x0c, 23, 0};
@@ -105,11 +107,23 @@ struct CqContext {
     static constexpr F consumer_counter{0x28, 23, 0};
     static constexpr F producer_counter{0x2c, 23, 0};
     static constexpr Field64<CqContext> dbr_addr{0x38};
-    static constexpr F rows[] = {status,         cqe_sz,           oi,
-                                 cq_period_mode, cqe_comp_en,      st,
-                                 page_offset,    log_cq_size,      uar_page,
-                                 cq_period,      cq_max_count,     c_eqn,
-                                 log_page_size,  consumer_counter, producer_counter};
+    static constexpr F rows[] = {status,
+                                 cqe_sz,
+                                 oi,
+                                 cq_period_mode,
+                                 cqe_comp_en,
+                                 mini_cqe_res_format,
+                                 cqe_compression_layout,
+                                 st,
+                                 page_offset,
+                                 log_cq_size,
+                                 uar_page,
+                                 cq_period,
+                                 cq_max_count,
+                                 c_eqn,
+                                 log_page_size,
+                                 consumer_counter,
+                                 producer_counter};
 };
 struct CreateCqIn {
     static constexpr u16 bytes = 0x110;
@@ -142,6 +156,9 @@ enum class CqeOpcode : u8 {
     responder_error = 14,
     invalid = 15
 };
+// What the first word of a mini entry holds; the second is the length.
+enum class MiniCqeFormat : u8 { hash = 0, checksum = 1, checksum_stride = 3 };
+constexpr usize kMiniCqeBytes = 8;
 enum class CqeSyndrome : u8 {
     none = 0,
     local_length = 0x01,
@@ -177,6 +194,7 @@ struct Cqe {
     static constexpr F wqe_counter{0x3c, 31, 16};
     static constexpr F opcode{0x3c, 7, 4};
     static constexpr F format{0x3c, 3, 2};
+    static constexpr u32 kFormatCompressed = 3;
     static constexpr F solicited{0x3c, 1, 1};
     static constexpr F owner{0x3c, 0, 0};
     static constexpr u16 op_own_byte = 0x3f;

@@ -78,6 +78,10 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::log_max_current_uc_list, 7),
     fixed(G::max_num_eqs, 64),
     fixed(G::num_of_uars_per_page, 1),
+    fixed(G::mini_cqe_resp_stride_index, 1),
+    fixed(G::cqe_compression, 1),
+    fixed(G::cqe_compression_timeout, kCompressionTimeoutUs),
+    fixed(G::cqe_compression_max_num, kMostMiniCqes),
 };
 
 using E = EthernetCaps;

@@ -22,6 +22,7 @@ constexpr const char *kNames[] = {
     "events",
     "completions",
     "error_completions",
+    "compressed_completions",
     "send_wqes",
     "receive_wqes",
     "tx_frames",

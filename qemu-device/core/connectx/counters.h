@@ -21,6 +21,7 @@ enum class Counter : u16 {
     events,
     completions,
     error_completions,
+    compressed_completions,
     send_wqes,
     receive_wqes,
     tx_frames,

@@ -2,9 +2,11 @@
 // Completion queues: a ring of 64-byte entries in guest memory, written by send and receive queues.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "connectx/command.h"
+#include "connectx/cq_compression.h"
 #include "connectx/queue_memory.h"
 #include "connectx/timer.h"
 #include "spec/queues.h"
@@ -43,6 +45,8 @@ struct Cq {
     u64 last_event_ns = 0, last_entry_ns = 0;
     Timer timer; // runs while an event is held back
 
+    std::unique_ptr<CqSession> session; // of a CQ that compresses
+
     u8 context[CqContext::bytes] = {};
 };
 
@@ -50,5 +54,10 @@ struct Cq {
 // the entry is lost: no such queue, overrun (a CQ error event is raised once), or a fault. The caller's queue
 // then goes to its error state.
 bool post_cqe(Device &device, u32 cqn, std::span<u8, kCqeBytes> cqe);
+
+// For what has found the CQ and knows that the ring has room. Both fill in the owner and stop the CQ when the
+// ring cannot be written.
+bool cq_append(Device &device, Cq &cq, u32 cqn, u8 *cqe);
+bool cq_append_block(Device &device, Cq &cq, u32 cqn, u8 *title, std::span<const u8> minis);
 
 } // namespace niclab::connectx

@@ -19,6 +19,7 @@ constexpr u64 kModifiable =
     ModifyQueueIn::kRqVsd | ModifyQueueIn::kRqScatterFcs | ModifyQueueIn::kRqCounterSet;
 
 void move(Device &device, Rq &rq, u32 rqn, QueueState next) {
+    if (next != QueueState::ready) cq_close_session(device, rq.cqn);
     rq.state = next;
     device.trace(CX_TRACE_STATE, CX_RQ, rqn, static_cast<u64>(next));
 }
@@ -290,6 +291,7 @@ Reply destroy_rq(Device &device, const Request &request, const Response &) {
     if (rq->users) return fail(Status::bad_resource_state, kSynUsed);
     change_counter_set(device, *rq, 0);
     if (Pd *pd = device.pds.find(rq->pd)) --pd->users;
+    cq_close_session(device, rq->cqn);
     --device.cqs.find(rq->cqn)->users;
     device.rqs.remove(number);
     return kOk;

@@ -62,6 +62,8 @@ const Words kGeneralWords = {
     {0x078, 15},                                 // log_max_wq_sz
     {0x07c, 12 << 16 | 7 << 8 | 7},              // VLAN, multicast, unicast lists
     {0x08c, 64},                                 // max_num_eqs
+    {0x0b4, 1 << 3 | 1},                         // mini_cqe_resp_stride_index, cqe_compression
+    {0x0b8, 4 << 16 | 64},                       // cqe_compression_timeout, cqe_compression_max_num
     {0x0a4, 1},                                  // num_of_uars_per_page
 };
 
