@@ -57,7 +57,6 @@ void Device::drop_objects() {
     transport_domains.clear();
     pds.clear();
     uars.clear();
-    timers.cancel_wake_up();
     counters.set(Counter::live_objects, 0);
 }
 
@@ -67,6 +66,7 @@ void Device::power_on() {
     port.reset();
     board.reset();
     vport.reset();
+    timers.cancel_wake_up();
 }
 
 void Device::reset() {

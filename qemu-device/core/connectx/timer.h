@@ -50,7 +50,7 @@ class TimerQueue {
     // The wake-up came: runs what is due, and no more actions than there were timers: one that starts its
     // timer again for a time that has passed cannot hold the card here.
     void expire(Device &device);
-    // No wake-up comes any more unless a timer is started again.
+    // No wake-up comes any more unless a timer is started again. None may be running.
     void cancel_wake_up();
 
   private:

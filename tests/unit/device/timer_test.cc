@@ -121,6 +121,14 @@ TEST_F(TimerTest, AnActionThatStartsItsTimerForNowDoesNotHoldTheCard) {
     EXPECT_EQ(wake_up, 1100u) << "it is due, and the host knows";
 }
 
+TEST_F(TimerTest, TeardownOfTheObjectsLeavesOtherTimersRunning) {
+    Timer timer(device.timers, note);
+    timer.start(1100, 1);
+    device.drop_objects();
+    advance_to(5000);
+    EXPECT_EQ(ran, (std::vector<Ran>{{1, 1100}}));
+}
+
 TEST_F(TimerTest, PowerOnCancelsTheWakeUp) {
     Timer timer(device.timers, note);
     timer.start(1100, 1);
