@@ -53,7 +53,7 @@ Result<std::string> recipe(const std::string &script, const std::vector<std::str
 }
 
 Status add_guest_programs(VmSpec &spec) {
-    for (const char *program : {"xfer", "wire", "reflect"}) {
+    for (const char *program : {"xfer", "wire", "reflect", "load"}) {
         fs::path path = guest_programs() / program;
         if (!fs::exists(path))
             return Error{fmt::format("{} is not built; run: cmake --build {}", path.string(),
@@ -76,6 +76,10 @@ Result<std::string> qemu_binary() {
 
 Result<std::string> guest_image(const std::string &kernel) { return recipe("images/guest", {kernel}); }
 
+Result<std::string> counting_plugin(const std::string &qemu) {
+    return recipe("harness/plugin/build", {qemu});
+}
+
 Result<std::string> driver_module(const std::string &kernel) {
     return recipe("guest-driver/build", {kernel});
 }
@@ -88,6 +92,10 @@ Status fill_artifacts(VmSpec &spec) {
         spec.initramfs = image / "initramfs.cpio";
     }
     NICLAB_TRY(add_guest_programs(spec));
+    if (spec.counting) {
+        spec.accel = Accel::tcg;
+        if (spec.counting->plugin.empty()) spec.counting->plugin = NICLAB_TRY(counting_plugin(spec.qemu));
+    }
     if (!spec.accel) spec.accel = choose_accel(spec.qemu);
     return {};
 }

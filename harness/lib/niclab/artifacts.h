@@ -14,6 +14,8 @@ namespace niclab {
 Result<std::string> qemu_binary();
 /// Folder with initramfs.cpio, vmlinuz, release and manifest.txt.
 Result<std::string> guest_image(const std::string &kernel);
+/// The plugin of counting mode for that QEMU.
+Result<std::string> counting_plugin(const std::string &qemu);
 /// niclab.ko for that kernel.
 Result<std::string> driver_module(const std::string &kernel);
 

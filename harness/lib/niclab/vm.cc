@@ -222,12 +222,17 @@ Vm::Vm(Vm &&) noexcept = default;
 Vm &Vm::operator=(Vm &&) noexcept = default;
 Vm::~Vm() = default;
 
-Result<Vm> Vm::boot(VmSpec spec, const RunFolder &run, Milliseconds limit) {
+Result<Vm> Vm::launch(VmSpec spec, const RunFolder &run) {
     auto impl = std::make_unique<Impl>(std::move(spec), run);
     NICLAB_TRY(impl->prepare());
     NICLAB_TRY(impl->start());
-    NICLAB_TRY(impl->wait_for_agent(limit));
     return Vm(std::move(impl));
+}
+
+Result<Vm> Vm::boot(VmSpec spec, const RunFolder &run, Milliseconds limit) {
+    Vm vm = NICLAB_TRY(launch(std::move(spec), run));
+    NICLAB_TRY(vm.impl_->wait_for_agent(limit));
+    return vm;
 }
 
 const VmSpec &Vm::spec() const { return impl_->spec; }

@@ -33,6 +33,9 @@ class Vm {
     /// Boots until the guest agent answers. Artifacts that `spec` leaves empty are made by the recipes first.
     static Result<Vm> boot(VmSpec spec, const RunFolder &run, Milliseconds limit = std::chrono::seconds(180));
 
+    /// Starts the machine and does not wait for anything in it.
+    static Result<Vm> launch(VmSpec spec, const RunFolder &run);
+
     Vm(Vm &&) noexcept;
     Vm &operator=(Vm &&) noexcept;
     ~Vm();

@@ -50,6 +50,15 @@ Status validate_nic(const NicSpec &nic, size_t index) {
     return {};
 }
 
+Status validate_counting(const VmSpec &spec) {
+    if (!spec.counting) return {};
+    if (spec.vcpus != 1) return Error{fmt::format("{} CPUs cannot be counted; one can", spec.vcpus)};
+    if (spec.accel == Accel::kvm) return Error{"instructions under KVM cannot be counted"};
+    if (!is_plain_word(spec.counting->socket))
+        return Error{fmt::format("'{}' is not the path of a socket", spec.counting->socket)};
+    return {};
+}
+
 Status validate_files(const VmSpec &spec) {
     std::set<std::string> seen;
     for (const ExtraFile &file : spec.files) {
@@ -87,6 +96,7 @@ Status validate(const VmSpec &spec) {
         return Error{"caching mode is a mode of the vIOMMU, and this machine has none"};
     if (spec.kernel_command_line.find('\n') != std::string::npos)
         return Error{"the kernel command line holds a line break"};
+    NICLAB_TRY(validate_counting(spec));
     std::set<std::string> macs;
     for (size_t i = 0; i < spec.nics.size(); ++i) {
         NICLAB_TRY(validate_nic(spec.nics[i], i));

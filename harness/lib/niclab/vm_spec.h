@@ -36,6 +36,13 @@ struct ExtraFile {
     unsigned mode = 0644;
 };
 
+/// Counting mode: virtual time comes from the number of instructions, and nothing is random, so that two runs
+/// execute the same ones. A plugin tells a listener how often each ran (harness/plugin/protocol.h).
+struct CountingSpec {
+    std::string socket; ///< where somebody listens before the machine starts
+    std::string plugin; ///< filled by the harness's recipe when empty
+};
+
 struct VmSpec {
     std::string kernel = "6.1"; ///< "6.1" or "6.12"
     unsigned vcpus = 2;
@@ -50,6 +57,7 @@ struct VmSpec {
     std::vector<ExtraFile> files;
     std::vector<std::string> trace_events; ///< QEMU trace patterns, e.g. "connectx_*"
     std::vector<std::string> qemu_arguments;
+    std::optional<CountingSpec> counting;
 
     /// Artifacts; the harness's recipes fill those left empty.
     std::string qemu; ///< qemu-system-x86_64

@@ -53,6 +53,24 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"netdev", [](VmSpec &spec) { spec.nics[0].netdev = ""; }, "netdev"},
         Mistake{"caching", [](VmSpec &spec) { spec.iommu = false, spec.caching_mode = true; },
                 "caching mode"},
+        Mistake{"counting_cpus",
+                [](VmSpec &spec) {
+                    spec.counting = CountingSpec{"/s", {}};
+                },
+                "2 CPUs cannot"},
+        Mistake{"counting_kvm",
+                [](VmSpec &spec) {
+                    spec.vcpus = 1;
+                    spec.accel = Accel::kvm;
+                    spec.counting = CountingSpec{"/s", {}};
+                },
+                "under KVM"},
+        Mistake{"counting_socket",
+                [](VmSpec &spec) {
+                    spec.vcpus = 1;
+                    spec.counting = CountingSpec{"/s,x", {}};
+                },
+                "/s,x"},
         Mistake{"line_break", [](VmSpec &spec) { spec.kernel_command_line = "a\nb"; }, "line break"},
         Mistake{"file",
                 [](VmSpec &spec) {
@@ -103,6 +121,20 @@ TEST(DomainXml, TheIommuIsStrictAndCachingModeIsAsked) {
     spec.caching_mode = false;
     spec.iommu = false;
     EXPECT_THAT(domain_xml(spec, files()), Not(HasSubstr("iommu")));
+}
+
+TEST(DomainXml, InCountingModeTimeIsInstructionsAndNothingIsRandom) {
+    VmSpec spec;
+    spec.vcpus = 1;
+    spec.accel = Accel::tcg;
+    EXPECT_THAT(domain_xml(spec, files()), Not(HasSubstr("icount")));
+    spec.counting = CountingSpec{"/s/marks", "/p/count.so"};
+    std::string xml = domain_xml(spec, files());
+    EXPECT_EQ(xml, domain_xml(spec, files()));
+    for (const char *word : {"<qemu:arg value='-icount'/>", "shift=0,sleep=off", "<qemu:arg value='-seed'/>",
+                             "/p/count.so,socket=/s/marks", "<uuid>", "offset='absolute'", "track='guest'",
+                             "<feature policy='disable' name='rdrand'/>", " nokaslr norandmaps"})
+        EXPECT_THAT(xml, HasSubstr(word));
 }
 
 TEST(DomainXml, TextOfTheCallerStaysText) {
