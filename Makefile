@@ -3,11 +3,11 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check format lint unit cosim peers e2e modules qemu clean
+.PHONY: help setup demo test bench check format lint unit cosim peers e2e modules qemu clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "  ./niclab --help  the lab itself: up, demo, doctor"
+	@echo "  ./niclab --help  the lab itself: up, demo, bench, doctor"
 
 setup: ## Install the Debian packages the project needs (as root)
 	@harness/host/setup
@@ -15,8 +15,11 @@ setup: ## Install the Debian packages the project needs (as root)
 demo: setup ## Boot one VM: stock mlx5_core, then our driver, on two joined cards; print the table
 	@./niclab demo
 
-test: setup ## Run every test: unit, cosim, peers, e2e
-	@tests/run unit cosim peers e2e
+test: setup ## Run every test: unit, cosim, peers, e2e, and that counting repeats
+	@tests/run unit cosim peers e2e bench
+
+bench: setup ## Count what a frame, a KiB or a round costs: stock driver, ours and other cards; print the table
+	@./niclab bench --json build/bench.json
 
 check: setup lint modules ## Format, lint, both kernels' modules, unit and cosim under sanitizers
 	@tests/run unit cosim

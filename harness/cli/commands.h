@@ -30,6 +30,17 @@ struct ReloadOptions {
 };
 int reload(const ReloadOptions &options);
 
+struct BenchOptions {
+    std::vector<std::string> scenarios, drivers, iommus; ///< none: the short set; "all": every row
+    std::string kernel = "6.1";
+    unsigned repetitions = 2;
+    unsigned top = 0;
+    std::string json; ///< file for the result; empty: only in the run's folder
+    bool list = false;
+    std::vector<std::string> compare; ///< two result files: nothing is measured
+};
+int bench(const BenchOptions &options);
+
 int doctor();
 
 /// Prints the sentence; 128 + signal number when a signal is why, else 1.

@@ -61,6 +61,34 @@ CLI::App *add_reload(CLI::App &app, ReloadOptions &options) {
     return verb;
 }
 
+CLI::App *add_bench(CLI::App &app, BenchOptions &options) {
+    CLI::App *verb =
+        app.add_subcommand("bench", "Count what a frame, a KiB or a round costs the guest, exactly");
+    verb->add_flag("--list", options.list, "Say what can be measured, and measure nothing");
+    verb->add_option("--scenario", options.scenarios, "Only these, or all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb->add_option("--driver", options.drivers, "Only these, or all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb->add_option("--iommu", options.iommus, "Only these, or all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    add_kernel(verb, options.kernel);
+    verb->add_option("--repeat", options.repetitions, "Runs of each setting")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    verb->add_option("--top", options.top, "Show that many functions of each cell")
+        ->check(CLI::Range(0, 40))
+        ->capture_default_str();
+    verb->add_option("--json", options.json, "Also write the result to this file")->type_name("FILE");
+    verb->add_option("--compare", options.compare,
+                     "Compare two results instead of measuring; status 1 when something got dearer")
+        ->expected(2)
+        ->type_name("BEFORE AFTER");
+    return verb;
+}
+
 /// Of the verb that was chosen, or of the whole command.
 std::string help_of(const CLI::App &app) {
     auto chosen = app.get_subcommands();
@@ -99,6 +127,8 @@ int run(std::vector<std::string> words) {
     add_kernel(demo_verb, demo_options.kernel);
     ReloadOptions reload_options;
     CLI::App *reload_verb = add_reload(app, reload_options);
+    BenchOptions bench_options;
+    CLI::App *bench_verb = add_bench(app, bench_options);
     CLI::App *doctor_verb = app.add_subcommand("doctor", "Say what this machine can do, and what is missing");
 
     set_progress(timed_line);
@@ -116,6 +146,7 @@ int run(std::vector<std::string> words) {
     if (doctor_verb->parsed()) return doctor();
     if (reload_verb->parsed()) return reload(reload_options);
     if (demo_verb->parsed()) return demo(demo_options);
+    if (bench_verb->parsed()) return bench(bench_options);
     up_options.caching_mode = caching_mode == "on";
     up_options.command = command;
     return up(up_options);

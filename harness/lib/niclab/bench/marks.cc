@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "niclab/bench/marks.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "niclab/lifeline.h"
+
+namespace niclab::bench {
+namespace {
+
+constexpr int kPollMs = 100;
+constexpr time_t kSilenceSeconds = 60;
+constexpr std::uint32_t kMostCounts = 1u << 24;
+
+Error system_error(const std::string &what) { return Error{what + ": " + std::strerror(errno)}; }
+
+Status receive(int connection, void *to, size_t length) {
+    char *at = static_cast<char *>(to);
+    while (length > 0) {
+        ssize_t got = recv(connection, at, length, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got == 0) return Error{"the counting plugin went away: QEMU ended"};
+        if (got < 0) return system_error("reading from the counting plugin");
+        at += got;
+        length -= static_cast<size_t>(got);
+    }
+    return {};
+}
+
+} // namespace
+
+Result<Mark> read_mark(int connection) {
+    counting::MarkHeader header{};
+    NICLAB_TRY(receive(connection, &header, sizeof header));
+    if (header.magic != counting::kMarkMagic || header.text_bytes > counting::kLongestText ||
+        header.attachment_bytes > counting::kLongestAttachment || header.counts > kMostCounts)
+        return Error{"the counting plugin says what is not understood"};
+    Mark mark;
+    mark.text.resize(header.text_bytes);
+    mark.attachment.resize(header.attachment_bytes);
+    mark.counts.resize(header.counts);
+    NICLAB_TRY(receive(connection, mark.text.data(), mark.text.size()));
+    NICLAB_TRY(receive(connection, mark.attachment.data(), mark.attachment.size()));
+    NICLAB_TRY(receive(connection, mark.counts.data(), mark.counts.size() * sizeof(counting::AddressCount)));
+    return mark;
+}
+
+Result<MarkListener> MarkListener::open() {
+    static std::atomic<unsigned> serial{0};
+    Lifeline *lifeline = NICLAB_TRY(Lifeline::get());
+    std::string path = lifeline->folder() / fmt::format("marks-{}", ++serial);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path)
+        return Error{"the path '" + path + "' is too long for a socket"};
+    path.copy(address.sun_path, path.size());
+    MarkListener opened(path, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (opened.listener_ < 0 ||
+        bind(opened.listener_, reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 ||
+        listen(opened.listener_, 1) != 0)
+        return system_error("listening at " + path);
+    return opened;
+}
+
+MarkListener::MarkListener(MarkListener &&other) noexcept
+    : path_(std::move(other.path_)), listener_(std::exchange(other.listener_, -1)),
+      plugin_(std::exchange(other.plugin_, -1)) {}
+
+MarkListener::~MarkListener() {
+    if (listener_ < 0) return;
+    close(listener_);
+    if (plugin_ >= 0) close(plugin_);
+    unlink(path_.c_str());
+}
+
+Result<bool> MarkListener::ready() {
+    pollfd waiting{plugin_ >= 0 ? plugin_ : listener_, POLLIN, 0};
+    if (poll(&waiting, 1, kPollMs) <= 0) return false;
+    if (plugin_ >= 0) return true;
+    plugin_ = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (plugin_ < 0) return system_error("the counting plugin's connection");
+    timeval limit{kSilenceSeconds, 0};
+    setsockopt(plugin_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    return false;
+}
+
+Result<Mark> MarkListener::next(Vm &vm, Milliseconds limit) {
+    NICLAB_TRY(vm.until("the bench in the guest", limit, [this] { return ready(); }));
+    return read_mark(plugin_);
+}
+
+Status MarkListener::answer() {
+    if (send(plugin_, "", 1, MSG_NOSIGNAL) != 1) return system_error("answering the counting plugin");
+    return {};
+}
+
+} // namespace niclab::bench
