@@ -7,9 +7,9 @@
 namespace niclab::connectx {
 namespace {
 
-constexpr u32 kHwId = 0x212;                                    // device id in the silicon's own numbering
-constexpr u64 kNanosecondsPerTick = 1000000;                    // health counter: one step in a millisecond
-constexpr u32 kSendBufferBytes = 0x100; // two buffers in each of the 2^log_bf_reg_size windows
+constexpr u32 kHwId = 0x212;                 // device id in the silicon's own numbering
+constexpr u64 kNanosecondsPerTick = 1000000; // health counter: one step in a millisecond
+constexpr u32 kSendBufferBytes = 0x100;      // two buffers in each of the 2^log_bf_reg_size windows
 
 } // namespace
 

@@ -236,7 +236,7 @@ TEST_F(CqTest, CreationRefusesWhatItCannotDo) {
         card_, CreateCqIn::context, make,
         {
             {"128-byte entries", CqContext::cqe_sz, 1, Status::bad_parameter},
-                {"offset in the page", CqContext::page_offset, 1, Status::bad_parameter},
+            {"offset in the page", CqContext::page_offset, 1, Status::bad_parameter},
             {"too large", CqContext::log_cq_size, 21, Status::bad_parameter},
             {"largest number", CqContext::log_cq_size, 31, Status::bad_parameter},
             {"more entries than pages", CqContext::log_cq_size, 7, Status::bad_parameter},
