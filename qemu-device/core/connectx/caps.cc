@@ -77,6 +77,7 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::log_max_current_mc_list, 7),
     fixed(G::log_max_current_uc_list, 7),
     fixed(G::max_num_eqs, 64),
+    fixed(G::device_frequency_khz, kClockKhz),
     fixed(G::num_of_uars_per_page, 1),
     fixed(G::mini_cqe_resp_stride_index, 1),
     fixed(G::cqe_compression, 1),

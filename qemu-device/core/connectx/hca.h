@@ -12,6 +12,10 @@ namespace firmware {
 constexpr u32 kMajor = 22, kMinor = 35, kSubMinor = 1000; // 22 is the family of this card
 }
 
+// The free-running clock behind the internal timer and the time stamps of completions: one tick is one
+// nanosecond of the guest's time.
+constexpr u32 kClockKhz = 1'000'000;
+
 // Health syndromes, byte 0x3d of the health buffer.
 enum class HealthSyndrome : u8 { good = 0, eq_overrun = 0x0c, eq_error = 0x0d };
 

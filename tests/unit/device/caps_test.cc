@@ -64,6 +64,7 @@ const Words kGeneralWords = {
     {0x08c, 64},                                 // max_num_eqs
     {0x0b4, 1 << 3 | 1},                         // mini_cqe_resp_stride_index, cqe_compression
     {0x0b8, 4 << 16 | 64},                       // cqe_compression_timeout, cqe_compression_max_num
+    {0x09c, 1'000'000},                          // device_frequency_khz
     {0x0a4, 1},                                  // num_of_uars_per_page
 };
 
