@@ -186,7 +186,15 @@ struct EthernetCaps {
     static constexpr F reg_umr_sq{0x00, 7, 7};
     static constexpr F scatter_fcs{0x00, 6, 6};
     static constexpr F enhanced_multi_pkt_send_wqe{0x00, 5, 5};
+    static constexpr F tunnel_stateless_gre{0x00, 1, 1};
+    static constexpr F tunnel_stateless_vxlan{0x00, 0, 0};
+    static constexpr F swp{0x04, 31, 31}; // software parser
+    static constexpr F swp_csum{0x04, 30, 30};
+    static constexpr F swp_lso{0x04, 29, 29};
     static constexpr F cqe_checksum_full{0x04, 28, 28};
+    static constexpr F tunnel_stateless_geneve_tx{0x04, 27, 27};
+    static constexpr F max_vxlan_udp_ports{0x04, 15, 8};
+    static constexpr F tunnel_stateless_geneve_rx{0x04, 0, 0};
     static constexpr F rows[] = {csum_cap,
                                  vlan_cap,
                                  lro_cap,
@@ -198,7 +206,15 @@ struct EthernetCaps {
                                  reg_umr_sq,
                                  scatter_fcs,
                                  enhanced_multi_pkt_send_wqe,
-                                 cqe_checksum_full};
+                                 tunnel_stateless_gre,
+                                 tunnel_stateless_vxlan,
+                                 swp,
+                                 swp_csum,
+                                 swp_lso,
+                                 cqe_checksum_full,
+                                 tunnel_stateless_geneve_tx,
+                                 max_vxlan_udp_ports,
+                                 tunnel_stateless_geneve_rx};
 };
 
 struct FlowTableCaps { // properties of one table type; NIC receive at 0x40 of the image, NIC transmit at

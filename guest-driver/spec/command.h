@@ -116,6 +116,8 @@ enum class Opcode : u16 {
     access_register = 0x805,
     alloc_transport_domain = 0x816,
     dealloc_transport_domain = 0x817,
+    add_vxlan_udp_dport = 0x827,
+    delete_vxlan_udp_dport = 0x828,
     create_tir = 0x900,
     modify_tir = 0x901,
     destroy_tir = 0x902,

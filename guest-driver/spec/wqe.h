@@ -38,6 +38,7 @@ struct CtrlSegment {
 struct EthSegment {
     using F = Field<EthSegment>;
     static constexpr u16 bytes = 0x10;
+    // software parser: offsets in two-byte words from the start of the frame, 0: not told
     static constexpr F swp_outer_l4{0x00, 31, 24};
     static constexpr F swp_outer_l3{0x00, 23, 16};
     static constexpr F swp_inner_l4{0x00, 15, 8};
@@ -46,7 +47,12 @@ struct EthSegment {
     static constexpr F l3_csum{0x04, 30, 30};
     static constexpr F l4_inner_csum{0x04, 29, 29};
     static constexpr F l3_inner_csum{0x04, 28, 28};
-    static constexpr F swp_flags{0x04, 23, 16};
+    static constexpr F swp_outer_l4_udp{0x04, 21, 21};
+    static constexpr F swp_outer_l3_ipv6{0x04, 20, 20};
+    static constexpr F swp_inner_l4_udp{0x04, 17, 17};
+    static constexpr F swp_inner_l3_ipv6{0x04, 16, 16};
+    static constexpr F swp_flags{0x04, 23, 16};  // the four above as one field
+    static constexpr F swp_offsets{0x00, 31, 0}; // the four of word 0 as one field
     static constexpr F mss{0x04, 15, 0};
     static constexpr F flow_table_metadata{0x08, 31, 0};
     // word 0x0c is either inline header size and its first two bytes, or insert type and VLAN TCI: bit 31
@@ -58,9 +64,10 @@ struct EthSegment {
     static constexpr F vlan_tci{0x0c, 15, 0};
     static constexpr u16 inline_hdr_start = 0x0e;
     static constexpr u16 kInlineHeaderHere = 2; // bytes of the inline header inside this segment
-    static constexpr F rows[] = {swp_outer_l4, swp_outer_l3, swp_inner_l4,       swp_inner_l3,
-                                 l4_csum,      l3_csum,      l4_inner_csum,      l3_inner_csum,
-                                 swp_flags,    mss,          flow_table_metadata};
+    static constexpr F rows[] = {
+        swp_outer_l4,     swp_outer_l3,      swp_inner_l4,  swp_inner_l3,       l4_csum,
+        l3_csum,          l4_inner_csum,     l3_inner_csum, swp_outer_l4_udp,   swp_outer_l3_ipv6,
+        swp_inner_l4_udp, swp_inner_l3_ipv6, mss,           flow_table_metadata};
 };
 struct DataSegment {
     using F = Field<DataSegment>;

@@ -186,6 +186,13 @@ void Scenario::expect_arrivals(Side from, const std::vector<Bytes> &frames,
     EXPECT_EQ(came, wanted);
 }
 
+std::uint64_t Scenario::snmp(Side side, const std::string &group, const std::string &name) {
+    return std::stoull(
+        run(side, fmt::format("awk '/^{}: [A-Z]/ {{for (i = 2; i <= NF; i++) if ($i == \"{}\") at = i}} "
+                              "/^{}: [0-9]/ {{print $at}}' /proc/net/snmp",
+                              group, name, group)));
+}
+
 std::uint64_t Scenario::statistic(Side side, const std::string &name) {
     Counters all = need(guest().ethtool_statistics(side));
     if (!all.contains(name)) need(Status(Error{"ethtool -S has no '" + name + "'"}));

@@ -124,6 +124,8 @@ class Scenario : public ::testing::Test {
                                        const std::function<void()> &send);
 
     std::uint64_t statistic(Side side, const std::string &name);
+    /// A number of the kernel's /proc/net/snmp, e.g. "Udp", "InCsumErrors".
+    std::uint64_t snmp(Side side, const std::string &group, const std::string &name);
     std::uint64_t card_counter(Side side, const std::string &name);
 
     /// Until the end of the scope no kernel sends anything by itself: no addresses, no neighbour discovery.

@@ -39,7 +39,9 @@ struct Completion {
 struct SendWqe {
     WqeOpcode opcode = WqeOpcode::send;
     u32 ce = CtrlSegment::kCeAlways;
-    u8 checksums = 0; // 0x80 L4, 0x40 L3
+    u8 checksums = 0;       // 0x80 L4, 0x40 L3, 0x20 inner L4, 0x10 inner L3
+    u8 parser_flags = 0;    // 0x20 outer UDP, 0x10 outer IPv6, 0x02 inner UDP, 0x01 inner IPv6
+    u32 parser_offsets = 0; // outer L4, outer L3, inner L4, inner L3, in words
     u16 mss = 0;
     u32 insert = 0;           // last word of the Ethernet segment when nothing is inline
     Bytes inline_header = {}; // goes into the Ethernet segment
@@ -59,7 +61,7 @@ struct SendWqe {
     Bytes bytes(u16 index, u32 sqn) const {
         Bytes eth;
         if (opcode != WqeOpcode::nop) {
-            eth = be32(0) + Bytes{checksums, 0} + be16(mss) + be32(0);
+            eth = be32(parser_offsets) + Bytes{checksums, parser_flags} + be16(mss) + be32(0);
             eth = inline_header.empty() ? eth + be32(insert)
                                         : eth + be16(static_cast<u32>(inline_header.size())) + inline_header;
             eth.resize((eth.size() + 15) / 16 * 16);

@@ -47,7 +47,7 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::beacon_led, 1),
     fixed(G::port_type, 1), // Ethernet
     fixed(G::num_ports, 1),
-    fixed(G::max_tc, 1),
+    fixed(G::max_tc, 8),
     fixed(G::temp_warn_event, 1),
     fixed(G::cqe_version, 1),
     fixed(G::eth_net_offloads, 1),
@@ -94,6 +94,14 @@ constexpr Row<E> kEthernet[] = {
     fixed(E::max_lso_cap, 18),    // 256 KiB
     fixed(E::wqe_inline_mode, 2), // no inline header needed
     fixed(E::enhanced_multi_pkt_send_wqe, 1),
+    fixed(E::tunnel_stateless_gre, 1),
+    fixed(E::tunnel_stateless_vxlan, 1),
+    fixed(E::swp, 1),
+    fixed(E::swp_csum, 1),
+    fixed(E::swp_lso, 1),
+    fixed(E::tunnel_stateless_geneve_tx, 1),
+    fixed(E::max_vxlan_udp_ports, VxlanPorts::kMost),
+    fixed(E::tunnel_stateless_geneve_rx, 1),
     fixed(E::rss_ind_tbl_cap, 8),
 };
 

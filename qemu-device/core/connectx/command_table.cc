@@ -11,6 +11,7 @@
 #include "spec/queues.h"
 #include "spec/registers.h"
 #include "spec/steering.h"
+#include "spec/tunnel.h"
 
 namespace niclab::connectx {
 namespace {
@@ -68,6 +69,10 @@ constexpr Command kCommands[] = {
      alloc_transport_domain},
     {Opcode::dealloc_transport_domain, "DEALLOC_TRANSPORT_DOMAIN", kIn, kStatus, Phase::running,
      dealloc_transport_domain},
+    {Opcode::add_vxlan_udp_dport, "ADD_VXLAN_UDP_DPORT", VxlanPortIn::bytes, kStatus, Phase::running,
+     add_vxlan_udp_dport},
+    {Opcode::delete_vxlan_udp_dport, "DELETE_VXLAN_UDP_DPORT", VxlanPortIn::bytes, kStatus, Phase::running,
+     delete_vxlan_udp_dport},
     {Opcode::create_tir, "CREATE_TIR", CreateTirIn::bytes, kOut, Phase::running, create_tir},
     {Opcode::modify_tir, "MODIFY_TIR", ModifyTirIn::bytes, kStatus, Phase::running, modify_tir},
     {Opcode::destroy_tir, "DESTROY_TIR", kIn, kStatus, Phase::running, destroy_tir},

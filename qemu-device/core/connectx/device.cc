@@ -57,6 +57,7 @@ void Device::drop_objects() {
     transport_domains.clear();
     pds.clear();
     uars.clear();
+    vxlan_ports.clear();
     counters.set(Counter::live_objects, 0);
 }
 

@@ -22,6 +22,7 @@
 #include "connectx/steering.h"
 #include "connectx/timer.h"
 #include "connectx/tir.h"
+#include "connectx/tunnel.h"
 #include "connectx/vport.h"
 
 namespace niclab::connectx {
@@ -83,6 +84,8 @@ class Device {
     ObjectTable<Rqt> rqts;
     ObjectTable<Tir> tirs;
     Steering steering; // flow tables, groups, entries, root
+
+    VxlanPorts vxlan_ports;
 
     SendPath send;       // scratch memory of the datapath      (sq.h)
     ReceivePath receive; //                                     (receive.h)

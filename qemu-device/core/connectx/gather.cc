@@ -32,6 +32,7 @@ void insert_tag(Outgoing &out, u16 tpid, u16 tci) {
     store_be16(start + kAddressBytes + 2, tci);
     out.frame = start;
     out.bytes += kVlanTagBytes;
+    out.inserted = kVlanTagBytes;
 }
 
 // The inline header in and behind the Ethernet segment; `at` moves to the first data segment.

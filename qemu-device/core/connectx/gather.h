@@ -12,6 +12,7 @@ struct Outgoing {
     u8 *frame; // with room for a tag in front and kMaxLsoBytes behind
     usize bytes = 0;
     u32 inline_header = 0; // bytes of it that the Ethernet segment held
+    u32 inserted = 0;      // bytes of it that the card put in
 
     CqeSyndrome append(const u8 *from, usize n);
 };

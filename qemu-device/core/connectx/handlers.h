@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Every command handler, named after its opcode and grouped by the file that defines it. Syndromes are
 // unique: 0x5FNNNN with F the file (0 command_queue, 1 hca, 2 caps, 3 pages, 4 registers, 5 vport, 6 eq, 7
-// simple_objects, 8 mkey, 9 cq, a sq, b rq, c tir, d steering) and N the cause.
+// simple_objects, 8 mkey, 9 cq, a sq, b rq, c tir, d steering, e tunnel) and N the cause.
 #pragma once
 
 #include "connectx/command.h"
@@ -59,6 +59,9 @@ NICLAB_HANDLER(create_cq);
 NICLAB_HANDLER(destroy_cq);
 NICLAB_HANDLER(query_cq);
 NICLAB_HANDLER(modify_cq);
+// tunnel.cc
+NICLAB_HANDLER(add_vxlan_udp_dport);
+NICLAB_HANDLER(delete_vxlan_udp_dport);
 // sq_commands.cc
 NICLAB_HANDLER(create_sq);
 NICLAB_HANDLER(modify_sq);

@@ -17,10 +17,10 @@ constexpr u8 kHopByHop = 0, kRouting = 43, kFragment = 44, kDestinationOptions =
 bool is_tag(u16 ethertype) { return ethertype == kEthertypeCvlan || ethertype == kEthertypeSvlan; }
 
 // Leaves `ethertype` at zero when the frame ends before it.
-void parse_layer2(const u8 *frame, Packet &packet) {
-    usize at = kEthernetHeaderBytes;
+void parse_layer2(const u8 *frame, usize start, Packet &packet) {
+    usize at = start + kEthernetHeaderBytes;
     if (packet.bytes < at) return;
-    u16 type = load_be16(frame + 12);
+    u16 type = load_be16(frame + start + 12);
     for (unsigned tags = 0; is_tag(type) && tags < kMaxTags; ++tags) {
         if (packet.bytes < at + kVlanTagBytes) return;
         if (tags == 0) {
@@ -114,15 +114,34 @@ void parse_layer4(const u8 *frame, Packet &packet) {
 
 } // namespace
 
-Packet parse(std::span<const u8> frame, Extent extent) {
+Packet parse_at(std::span<const u8> frame, usize at, u16 ethertype, Extent extent) {
     Packet packet;
     packet.bytes = static_cast<u32>(frame.size());
-    parse_layer2(frame.data(), packet);
+    if (at > frame.size()) return packet;
+    if (ethertype == kEthertypeEthernet) {
+        parse_layer2(frame.data(), at, packet);
+    } else {
+        packet.ethertype = ethertype;
+        packet.l3_at = static_cast<u16>(at);
+    }
     if (packet.ethertype == kEthertypeIpv4) parse_ipv4(frame.data(), packet, extent);
     if (packet.ethertype == kEthertypeIpv6) parse_ipv6(frame.data(), packet, extent);
     if (packet.l4_at != 0 && !packet.fragment && packet.l4_at <= packet.l3_end)
         parse_layer4(frame.data(), packet);
     return packet;
+}
+
+Packet parse(std::span<const u8> frame, Extent extent) {
+    return parse_at(frame, 0, kEthertypeEthernet, extent);
+}
+
+void move_layer4(std::span<const u8> frame, Packet &packet, usize at, u8 protocol) {
+    packet.l4 = L4::none;
+    packet.spi = false;
+    if (packet.l3 == L3::none || packet.fragment || at <= packet.l3_at || at > packet.l3_end) return;
+    packet.protocol = protocol;
+    packet.l4_at = static_cast<u16>(at);
+    parse_layer4(frame.data(), packet);
 }
 
 } // namespace niclab::connectx

@@ -11,7 +11,8 @@ namespace niclab::connectx {
 
 constexpr u16 kEthertypeIpv4 = 0x0800, kEthertypeIpv6 = 0x86dd, kEthertypeCvlan = 0x8100,
               kEthertypeSvlan = 0x88a8;
-constexpr u8 kProtocolTcp = 6, kProtocolUdp = 17, kProtocolEsp = 50, kProtocolAh = 51;
+constexpr u16 kEthertypeEthernet = 0x6558; // a whole frame follows: how tunnels name it
+constexpr u8 kProtocolTcp = 6, kProtocolUdp = 17, kProtocolGre = 47, kProtocolEsp = 50, kProtocolAh = 51;
 constexpr usize kEthernetHeaderBytes = 14;
 constexpr usize kVlanTagBytes = 4;
 
@@ -47,5 +48,10 @@ struct Packet {
 enum class Extent : u8 { header, frame };
 
 Packet parse(std::span<const u8> frame, Extent extent = Extent::header);
+// What begins at byte `at`, below 2^15: IP, or with kEthertypeEthernet a frame. All offsets count from
+// `frame`'s start.
+Packet parse_at(std::span<const u8> frame, usize at, u16 ethertype, Extent extent = Extent::header);
+// Puts layer 4 where somebody else knows it to be.
+void move_layer4(std::span<const u8> frame, Packet &packet, usize at, u8 protocol);
 
 } // namespace niclab::connectx

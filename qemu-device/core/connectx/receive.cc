@@ -19,20 +19,37 @@ u32 l4_header_type(const Packet &packet) {
     return packet.payload_at == packet.l3_end ? 3 : 4;
 }
 
+// A datagram without checksum may carry a tunnel over IPv6, too (RFC 6935).
+bool outer_l4_stands(std::span<const u8> frame, const Packet &outer, const ReceivedSums &sums) {
+    constexpr usize kUdpChecksum = 6;
+    return outer.l4 != L4::udp || sums.l4_ok || load_be16(frame.data() + outer.l4_at + kUdpChecksum) == 0;
+}
+
 // Everything in the completion that depends on the frame alone. The fields that stand for functions the card
-// does not have (tunnel, merging, metadata) stay zero: drivers read meaning into other values.
+// does not have (merging, metadata) stay zero: drivers read meaning into other values.
 // Written a word at a time: this is done for every frame.
-void describe(u8 *cqe, std::span<const u8> frame, const Packet &packet) {
+// Of a tunnel, header types are those of the packet inside, and "ok" means all layers; the sum is the outer
+// one.
+void describe(u8 *cqe, std::span<const u8> frame, const Packet &packet, const std::optional<Packet> &inner) {
     constexpr u8 kCongestionExperienced = 3;
     ReceivedSums sums = received_sums(frame, packet);
     bool marked = packet.l3 != L3::none && (packet.traffic_class & 3) == kCongestionExperienced;
     store_be32(cqe + Cqe::ecn_ce.dword, Cqe::ecn_ce.place(marked));
     store_be32(cqe + Cqe::check_sum.dword, Cqe::check_sum.place(sums.datagram));
-    u32 l3_type = packet.l3 == L3::ipv6 ? 1 : packet.l3 == L3::ipv4 ? 2 : 0;
+    bool l3_ok = sums.l3_ok, l4_ok = sums.l4_ok;
+    if (inner) {
+        ReceivedSums inside = received_sums(frame.first(packet.l3_end), *inner);
+        l3_ok = l3_ok && inside.l3_ok;
+        l4_ok = inside.l4_ok && outer_l4_stands(frame, packet, sums);
+        store_be32(cqe + Cqe::tunneled.dword,
+                   Cqe::tunneled.place(1) | Cqe::outer_l3_ipv6.place(packet.l3 == L3::ipv6));
+    }
+    const Packet &shown = inner ? *inner : packet;
+    u32 l3_type = shown.l3 == L3::ipv6 ? 1 : shown.l3 == L3::ipv4 ? 2 : 0;
     store_be32(cqe + Cqe::l2_ok.dword,
-               Cqe::l2_ok.place(1) | Cqe::l3_ok.place(sums.l3_ok) | Cqe::l4_ok.place(sums.l4_ok) |
-                   Cqe::ip_frag.place(packet.fragment) | Cqe::ip_ext_opts.place(packet.options) |
-                   Cqe::l3_hdr_type.place(l3_type) | Cqe::l4_hdr_type.place(l4_header_type(packet)));
+               Cqe::l2_ok.place(1) | Cqe::l3_ok.place(l3_ok) | Cqe::l4_ok.place(l4_ok) |
+                   Cqe::ip_frag.place(shown.fragment) | Cqe::ip_ext_opts.place(shown.options) |
+                   Cqe::l3_hdr_type.place(l3_type) | Cqe::l4_hdr_type.place(l4_header_type(shown)));
 }
 
 void report_drop(Device &device, usize bytes, Counter reason) {
@@ -119,7 +136,7 @@ void receive_frame(Device &device, std::span<const u8> frame) {
     device.vport.count_rx(frame);
 
     alignas(8) u8 description[kCqeBytes] = {};
-    describe(description, frame, packet);
+    describe(description, frame, packet, inner_packet(frame, packet, device.vxlan_ports));
     store_be64(description + Cqe::timestamp.dword, device.now_ns());
     for (u32 i = 0; i < verdict.count; ++i)
         deliver(device, frame, packet, description, verdict.to[i]);

@@ -15,9 +15,11 @@ class Segmenter {
   public:
     static constexpr usize kMaxHeaderBytes = 512;
 
-    // False when `whole` is not TCP or UDP over IP, is a fragment, has longer headers, or when `mss` is 0 or
-    // `header_bytes` (0: not told) is not where the payload starts.
-    bool start(std::span<u8> whole, u32 header_bytes, u16 mss);
+    // `packet` is what is cut, parsed with Extent::frame; `outer` is the packet that carries it through a
+    // tunnel, if any. False when it is not TCP or UDP over IP, is a fragment, has longer headers, or when
+    // `mss` is 0 or `header_bytes` (0: not told) is not where the payload starts, or when the two packets
+    // overlap.
+    bool start(std::span<u8> whole, const Packet &packet, const Packet *outer, u32 header_bytes, u16 mss);
     // The next frame, with lengths, IP identification, TCP sequence and flags, and checksums; empty when all
     // have left.
     std::span<u8> next();
@@ -25,11 +27,13 @@ class Segmenter {
     u32 segments() const { return segments_; }
 
   private:
-    void patch_l3(u8 *frame, u32 ip_bytes) const;
-    void patch_l4(u8 *frame, u32 l4_bytes) const;
+    void patch_l3(u8 *frame, const Packet &packet) const;
+    void patch_l4(u8 *frame) const;
+    void patch_outer(u8 *frame) const;
 
     std::span<u8> whole_;
-    Packet packet_;
+    Packet packet_, outer_;
+    bool tunnel_ = false;
     u32 header_bytes_ = 0, mss_ = 0, segments_ = 0, index_ = 0;
     u8 header_[kMaxHeaderBytes];
 };

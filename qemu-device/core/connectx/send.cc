@@ -6,6 +6,7 @@
 #include "connectx/checksum.h"
 #include "connectx/device.h"
 #include "connectx/gather.h"
+#include "connectx/layers.h"
 #include "connectx/segment.h"
 
 namespace niclab::connectx {
@@ -33,18 +34,31 @@ void emit(Device &device, u32 sqn, std::span<const u8> frame) {
     device.ops->frame_out(device.host, frame.data(), frame.size());
 }
 
-void fill_checksums(ConstView<EthSegment> eth, Outgoing &out) {
-    bool l3 = eth.get(EthSegment::l3_csum), l4 = eth.get(EthSegment::l4_csum);
-    if (!l3 && !l4) return;
-    Packet packet = parse({out.frame, out.bytes});
-    if (l3) fill_l3_checksum(out.frame, packet);
-    if (l4) fill_l4_checksum(out.frame, packet);
+bool asks_for_inner(ConstView<EthSegment> eth) {
+    return eth.get(EthSegment::l3_inner_csum) || eth.get(EthSegment::l4_inner_csum);
 }
 
-// Every frame of a large send gets new checksums, whatever the flags say: its lengths changed.
-CqeSyndrome send_segments(Device &device, u32 sqn, const Outgoing &out, u16 mss) {
+// From the inside out: an outer checksum covers what is inside.
+void fill_checksums(const Device &device, ConstView<EthSegment> eth, Outgoing &out) {
+    bool l3 = eth.get(EthSegment::l3_csum), l4 = eth.get(EthSegment::l4_csum), inner = asks_for_inner(eth);
+    if (!l3 && !l4 && !inner) return;
+    Layers layers = find_layers(device, out, eth, inner, Extent::header);
+    if (layers.inner && eth.get(EthSegment::l3_inner_csum)) fill_l3_checksum(out.frame, *layers.inner);
+    if (layers.inner && eth.get(EthSegment::l4_inner_csum)) fill_l4_checksum(out.frame, *layers.inner);
+    if (l3) fill_l3_checksum(out.frame, layers.outer);
+    if (l4) fill_l4_checksum(out.frame, layers.outer);
+}
+
+// Every frame of a large send gets new checksums, whatever the flags say: its lengths changed. What is cut is
+// the inner packet when the flags speak of one.
+CqeSyndrome send_segments(Device &device, u32 sqn, ConstView<EthSegment> eth, const Outgoing &out) {
+    bool inner = asks_for_inner(eth);
+    Layers layers = find_layers(device, out, eth, inner, Extent::frame);
+    if (inner && !layers.inner) return CqeSyndrome::local_qp_operation;
     Segmenter segmenter;
-    if (!segmenter.start({out.frame, out.bytes}, out.inline_header, mss))
+    if (!segmenter.start({out.frame, out.bytes}, inner ? *layers.inner : layers.outer,
+                         inner ? &layers.outer : nullptr, out.inline_header,
+                         static_cast<u16>(eth.get(EthSegment::mss))))
         return CqeSyndrome::local_qp_operation;
     if (segmenter.segments() > kMaxSegments) return CqeSyndrome::local_length;
     for (std::span<u8> frame = segmenter.next(); !frame.empty(); frame = segmenter.next())
@@ -52,10 +66,8 @@ CqeSyndrome send_segments(Device &device, u32 sqn, const Outgoing &out, u16 mss)
     return CqeSyndrome::none;
 }
 
-// Offloads of tunnels and the software parser are not offered.
-bool flags_are_known(ConstView<EthSegment> eth) {
-    return !eth.get(EthSegment::l4_inner_csum) && !eth.get(EthSegment::l3_inner_csum) &&
-           !eth.get(EthSegment::swp_flags);
+bool may_ask(const Sq &sq, ConstView<EthSegment> eth) {
+    return sq.software_parser || (!eth.get(EthSegment::swp_flags) && !eth.get(EthSegment::swp_offsets));
 }
 
 } // namespace
@@ -63,12 +75,11 @@ bool flags_are_known(ConstView<EthSegment> eth) {
 CqeSyndrome send(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
     if (wqe.ds < 2 || sq.tisn == 0) return CqeSyndrome::local_qp_operation;
     ConstView<EthSegment> eth(wqe.bytes + CtrlSegment::bytes);
-    if (!flags_are_known(eth)) return CqeSyndrome::local_qp_operation;
+    if (!may_ask(sq, eth)) return CqeSyndrome::local_qp_operation;
     Outgoing out{device.send.frame.get() + SendPath::kHeadroom};
     if (CqeSyndrome result = gather(device, sq, wqe, out); result != CqeSyndrome::none) return result;
-    if (wqe.opcode == static_cast<u8>(WqeOpcode::lso))
-        return send_segments(device, sqn, out, static_cast<u16>(eth.get(EthSegment::mss)));
-    fill_checksums(eth, out);
+    if (wqe.opcode == static_cast<u8>(WqeOpcode::lso)) return send_segments(device, sqn, eth, out);
+    fill_checksums(device, eth, out);
     emit(device, sqn, {out.frame, out.bytes});
     return CqeSyndrome::none;
 }
@@ -79,7 +90,7 @@ CqeSyndrome send_many(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wq
     usize at = CtrlSegment::bytes + EthSegment::bytes, end = usize{wqe.ds} * kDsBytes;
     if (end <= at || sq.tisn == 0) return CqeSyndrome::local_qp_operation;
     ConstView<EthSegment> eth(wqe.bytes + CtrlSegment::bytes);
-    if (!flags_are_known(eth) || eth.get(EthSegment::mss) || eth.get(EthSegment::insert_vlan) ||
+    if (!may_ask(sq, eth) || eth.get(EthSegment::mss) || eth.get(EthSegment::insert_vlan) ||
         eth.get(EthSegment::inline_hdr_unused) || eth.get(EthSegment::inline_hdr_sz))
         return CqeSyndrome::local_qp_operation;
     while (at < end) {
@@ -88,7 +99,7 @@ CqeSyndrome send_many(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wq
             result != CqeSyndrome::none)
             return result;
         if (out.bytes < kEthernetHeaderBytes) return CqeSyndrome::local_length;
-        fill_checksums(eth, out);
+        fill_checksums(device, eth, out);
         emit(device, sqn, {out.frame, out.bytes});
     }
     return CqeSyndrome::none;

@@ -31,7 +31,8 @@ struct Sq {
     u32 cqn = 0, pd = 0, user_index = 0;
     u32 tisn = 0; // 0: none, the queue may not send frames
     bool flush_in_error = false;
-    u16 consumer = 0; // next WQEBB to execute, running
+    bool software_parser = false; // WQEs may tell where headers are
+    u16 consumer = 0;             // next WQEBB to execute, running
     u8 context[SqContext::bytes + WqContext::bytes] = {};
 };
 

@@ -46,7 +46,7 @@ const Words kGeneralWords = {
     // vport_group_manager, nic_flow_table, mcam_reg, pcam_reg, port_module_event, beacon_led,
     // port_type Ethernet, one port
     {0x034, 1u << 31 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 10 | 1 << 8 | 1},
-    {0x038, 1 << 16 | 1 << 15}, // max_tc, temp_warn_event
+    {0x038, 8 << 16 | 1 << 15}, // max_tc, temp_warn_event
     {0x03c, 1},                 // cqe_version
     {0x040, 1 << 3},            // eth_net_offloads
     // cq_moderation, its mode can be modified, periods from a CQE
@@ -77,8 +77,10 @@ TEST_F(CapsTest, EthernetImageHoldsTheseWordsAndNothingElse) {
     const Words expected = {
         // csum, vlan, VLAN insertion, loopback switch, LSO up to 2^18, no inline header, 2^8 indirection
         // entries,
-        // multi-packet send
-        {0x00, 1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 5},
+        // multi-packet send, GRE, VXLAN
+        {0x00, 1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 5 | 1 << 1 | 1},
+        // software parser with checksums and LSO, GENEVE sent, 16 VXLAN ports, GENEVE received
+        {0x04, 7u << 29 | 1 << 27 | 16 << 8 | 1},
     };
     EXPECT_EQ(nonzero(image(current(kEthernet))), expected);
     EXPECT_EQ(nonzero(image(maximum(kEthernet))), expected);

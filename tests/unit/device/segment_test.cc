@@ -11,7 +11,8 @@ namespace {
 std::vector<Bytes> cut(Bytes whole, u16 mss, u32 header = 0) {
     connectx::Segmenter segmenter;
     std::vector<Bytes> frames;
-    if (!segmenter.start(whole, header, mss)) return frames;
+    connectx::Packet packet = connectx::parse(whole, connectx::Extent::frame);
+    if (!segmenter.start(whole, packet, nullptr, header, mss)) return frames;
     for (auto one = segmenter.next(); !one.empty(); one = segmenter.next())
         frames.emplace_back(one.begin(), one.end());
     EXPECT_EQ(frames.size(), segmenter.segments());

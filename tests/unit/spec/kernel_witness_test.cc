@@ -11,6 +11,7 @@
 #include "spec/queues.h"
 #include "spec/registers.h"
 #include "spec/steering.h"
+#include "spec/tunnel.h"
 
 #include <gtest/gtest.h>
 
