@@ -245,7 +245,8 @@ std::string fault_in(const Bytes &frame) {
 
 std::vector<Bytes> segments_of(const Bytes &large, std::size_t mss) {
     const std::size_t headers = headers_length(large), l4 = l4_offset(large);
-    const Bytes payload = payload_of(large);
+    // To the end: the length field of a packet as large as this may not tell.
+    const Bytes payload(large.begin() + static_cast<std::ptrdiff_t>(headers), large.end());
     std::vector<Bytes> result;
     for (std::size_t done = 0; done < payload.size(); done += mss) {
         std::size_t end = std::min(done + mss, payload.size());

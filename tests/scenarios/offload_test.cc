@@ -52,13 +52,6 @@ class Offload : public Scenario {
         EXPECT_EQ(sent_with(with_partial_checksum(large), options, static_cast<unsigned>(wanted.size())),
                   hexes(wanted));
     }
-
-    std::uint64_t snmp(Side side, const std::string &group, const std::string &name) {
-        return std::stoull(
-            run(side, fmt::format("awk '/^{}: [A-Z]/ {{for (i = 2; i <= NF; i++) if ($i == \"{}\") at = i}} "
-                                  "/^{}: [0-9]/ {{print $at}}' /proc/net/snmp",
-                                  group, name, group)));
-    }
 };
 
 TEST_F(Offload, ChecksumsOfUdpAndTcpAreFilledInAtEverySize) {
@@ -102,6 +95,38 @@ TEST_F(Offload, ALargeTcpPacketLeavesAsRightSegments) {
         expect_segmented(family, {.flags = kAck | kPsh}, 40000, 536);
         expect_segmented(family, {.flags = kAck}, 3001, 10);
     }
+}
+
+TEST_F(Offload, ATcpPacketBeyondTheReachOfItsLengthFieldLeavesAsRightSegments) {
+    constexpr unsigned kLargest = 185000; // what administrators set for it
+    nlohmann::json link = need(guest().ip(Side::a, {"-d", "link", "show", "dev", interface(Side::a)}));
+    if (link.at(0).value("tso_max_size", 0u) < kLargest) GTEST_SKIP() << "the driver does not offer it";
+    auto set = [&](unsigned bytes) {
+        return try_run(Side::a, fmt::format("ip link set $IF gso_max_size {}", bytes));
+    };
+    Afterwards back([&] { return set(link.at(0).at("gso_max_size")); });
+    need(set(kLargest));
+    constexpr std::size_t kPart = 4000, kParts = 30, kMss = 1440;
+    const Bytes part = pattern(kPart, 6);
+    Bytes payload;
+    for (std::size_t i = 0; i < kParts; ++i)
+        payload.insert(payload.end(), part.begin(), part.end());
+    Bytes large = with_partial_checksum(tcp(mac(Side::b), Family::ipv6, {.flags = kAck | kPsh}, payload));
+    std::vector<Bytes> wanted = segments_of(large, kMss);
+    // The guest puts the frame together, because the agent takes no message as long as that. The packet
+    // socket wants much of it in one piece: what it is told of the headers' length.
+    std::string headers = hex(Bytes(large.begin(), large.end() - kParts * kPart));
+    std::string send =
+        fmt::format("{{ printf {}; for i in $(seq {}); do printf {}; done; }} | /niclab/wire send $IF - "
+                    "--checksum {}:16 --gso tcp6 --gso-size {} --header-length 65535",
+                    headers, kParts, hex(part), l4_offset(large), kMss);
+    auto whole_pieces = with_features(Side::b, {"gro", "off"});
+    std::vector<std::string> came;
+    for (const CapturedFrame &seen :
+         capture(Side::b, "src=02:00:00:77:00:01", static_cast<unsigned>(wanted.size()),
+                 [&] { run(Side::a, send); }))
+        came.push_back(hex(whole(seen)));
+    EXPECT_EQ(came, hexes(wanted));
 }
 
 TEST_F(Offload, ALargeUdpPacketLeavesAsRightSegments) {
