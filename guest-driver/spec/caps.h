@@ -54,6 +54,10 @@ struct GeneralCaps {
     static constexpr F log_max_mkey{0x01c, 21, 16};
     static constexpr F log_max_eq{0x01c, 3, 0};
     static constexpr F qcam_reg{0x02c, 16, 16};
+    static constexpr F max_indirection{0x020, 31, 24}; // levels of keys that refer to keys
+    static constexpr F fixed_buffer_size{0x020, 23, 23};
+    static constexpr F umr_extended_translation_offset{0x020, 7, 7};
+    static constexpr F log_max_klm_list_size{0x020, 5, 0};
     static constexpr F pkey_table_size{0x030, 15, 0};
     static constexpr F vport_group_manager{0x034, 31, 31};
     static constexpr F nic_flow_table{0x034, 25, 25};
@@ -68,11 +72,13 @@ struct GeneralCaps {
     static constexpr F temp_warn_event{0x038, 15, 15};
     static constexpr F general_notification_event{0x038, 13, 13};
     static constexpr F cqe_version{0x03c, 3, 0};
+    static constexpr F striding_rq{0x040, 30, 30};
     static constexpr F cmdif_checksum{0x040, 15, 14};
     static constexpr F eth_net_offloads{0x040, 3, 3};
     static constexpr F cq_moderation{0x044, 29, 29};
     static constexpr F cq_period_mode_modify{0x044, 28, 28};
     static constexpr F cq_period_start_from_cqe{0x044, 20, 20};
+    static constexpr F umr_ptr_rlky{0x044, 15, 15};
     static constexpr F uar_4k{0x048, 31, 31};
     static constexpr F uar_sz{0x048, 21, 16}; // log2 of MiB: the doorbell pages' share of BAR0
     static constexpr F log_pg_sz{0x048, 7, 0};
@@ -89,6 +95,7 @@ struct GeneralCaps {
     static constexpr F basic_cyclic_rcv_wqe{0x070, 31, 31};
     static constexpr F log_max_rqt{0x070, 20, 16};
     static constexpr F log_max_rqt_size{0x070, 12, 8};
+    static constexpr F ext_stride_num_range{0x074, 31, 31};
     static constexpr F log_max_stride_sz_rq{0x074, 28, 24};
     static constexpr F log_min_stride_sz_rq{0x074, 20, 16};
     static constexpr F log_max_stride_sz_sq{0x074, 12, 8};
@@ -117,6 +124,10 @@ struct GeneralCaps {
                                  log_max_mkey,
                                  log_max_eq,
                                  qcam_reg,
+                                 max_indirection,
+                                 fixed_buffer_size,
+                                 umr_extended_translation_offset,
+                                 log_max_klm_list_size,
                                  pkey_table_size,
                                  vport_group_manager,
                                  nic_flow_table,
@@ -131,11 +142,13 @@ struct GeneralCaps {
                                  temp_warn_event,
                                  general_notification_event,
                                  cqe_version,
+                                 striding_rq,
                                  cmdif_checksum,
                                  eth_net_offloads,
                                  cq_moderation,
                                  cq_period_mode_modify,
                                  cq_period_start_from_cqe,
+                                 umr_ptr_rlky,
                                  uar_4k,
                                  uar_sz,
                                  log_pg_sz,
@@ -152,6 +165,7 @@ struct GeneralCaps {
                                  basic_cyclic_rcv_wqe,
                                  log_max_rqt,
                                  log_max_rqt_size,
+                                 ext_stride_num_range,
                                  log_max_stride_sz_rq,
                                  log_min_stride_sz_rq,
                                  log_max_stride_sz_sq,

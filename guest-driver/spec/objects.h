@@ -13,7 +13,9 @@ struct MkeyContext {
     static constexpr u16 bytes = 0x40;
     static constexpr F free{0x00, 30, 30};
     static constexpr F access_mode_high{0x00, 28, 26};
+    static constexpr F relaxed_ordering_write{0x00, 18, 18};
     static constexpr F umr_en{0x00, 15, 15};
+    static constexpr F atomic{0x00, 14, 14};
     static constexpr F remote_write{0x00, 13, 13};
     static constexpr F remote_read{0x00, 12, 12};
     static constexpr F local_write{0x00, 11, 11};
@@ -26,10 +28,13 @@ struct MkeyContext {
     static constexpr Field64<MkeyContext> start_addr{0x10};
     static constexpr Field64<MkeyContext> len{0x18};
     static constexpr F translations_octword_size{0x34, 31, 0};
+    static constexpr F relaxed_ordering_read{0x38, 6, 6};
     static constexpr F log_page_size{0x38, 4, 0};
     static constexpr F rows[] = {free,
                                  access_mode_high,
+                                 relaxed_ordering_write,
                                  umr_en,
+                                 atomic,
                                  remote_write,
                                  remote_read,
                                  local_write,
@@ -40,7 +45,19 @@ struct MkeyContext {
                                  length64,
                                  pd,
                                  translations_octword_size,
+                                 relaxed_ordering_read,
                                  log_page_size};
+};
+// Translation lists are counted in units of 16 bytes (octwords): two MTT entries, or one KLM or KSM entry.
+constexpr usize kOctwordBytes = 16;
+constexpr usize kMttBytes = 8; // a page address; the low bits are flags
+struct KlmEntry {              // KSM: the same without byte_count
+    using F = Field<KlmEntry>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F byte_count{0x00, 31, 0};
+    static constexpr F key{0x04, 31, 0};
+    static constexpr Field64<KlmEntry> address{0x08};
+    static constexpr F rows[] = {byte_count, key};
 };
 struct CreateMkeyIn {
     using F = Field<CreateMkeyIn>;
@@ -63,7 +80,7 @@ struct QuerySpecialContextsOut {
     static constexpr F terminate_scatter_list_mkey{0x14, 31, 0};
     static constexpr F rows[] = {dump_fill_mkey, resd_lkey, null_mkey, terminate_scatter_list_mkey};
 };
-static_assert(disjoint(MkeyContext::rows) && disjoint(CreateMkeyIn::rows) &&
+static_assert(disjoint(MkeyContext::rows) && disjoint(KlmEntry::rows) && disjoint(CreateMkeyIn::rows) &&
               disjoint(QuerySpecialContextsOut::rows));
 
 struct TisContext {

@@ -165,6 +165,7 @@ enum class CqeSyndrome : u8 {
     local_qp_operation = 0x02,
     local_protection = 0x04,
     flushed = 0x05,
+    memory_window_bind = 0x06, // also a UMR that the key does not allow
     local_access = 0x11,
 };
 struct Cqe {
@@ -172,6 +173,7 @@ struct Cqe {
     static constexpr u16 bytes = 0x40;
     static constexpr F outer_l3_ipv6{0x00, 25, 25};
     static constexpr F tunneled{0x00, 24, 24};
+    static constexpr F wqe_id{0x00, 15, 0}; // striding receive queue: index of the WQE
     static constexpr F rss_hash_result{0x0c, 31, 0};
     static constexpr F rss_hash_l4{0x10, 31, 30}; // 0 none, 1 TCP, 2 UDP, 3 SPI
     static constexpr F rss_hash_ip{0x10, 27, 26}; // 0 none, 1 IPv4, 2 IPv6
@@ -191,6 +193,10 @@ struct Cqe {
     static constexpr F user_index{0x20, 23, 0};
     static constexpr F ft_metadata{0x24, 31, 0};
     static constexpr F byte_cnt{0x2c, 31, 0};
+    // byte_cnt of a striding receive queue
+    static constexpr F filler{0x2c, 31, 31};
+    static constexpr F strides{0x2c, 30, 16};
+    static constexpr F stride_byte_cnt{0x2c, 15, 0};
     static constexpr Field64<Cqe> timestamp{0x30};
     static constexpr F qpn{0x38, 23, 0}; // requester: SQ number; responder: flow tag
     static constexpr F wqe_counter{0x3c, 31, 16};
@@ -201,14 +207,16 @@ struct Cqe {
     static constexpr F owner{0x3c, 0, 0};
     static constexpr u16 op_own_byte = 0x3f;
     static constexpr F rows[] = {
-        outer_l3_ipv6, tunneled,  rss_hash_result, rss_hash_l4, rss_hash_ip, ecn_ce,      check_sum,
-        l4_ok,         l3_ok,     l2_ok,           ip_frag,     l4_hdr_type, l3_hdr_type, ip_ext_opts,
-        vlan_stripped, vlan_info, lro_num_seg,     user_index,  ft_metadata, byte_cnt,    qpn,
-        wqe_counter,   opcode,    format,          solicited,   owner};
+        outer_l3_ipv6, tunneled,      wqe_id,    rss_hash_result, rss_hash_l4, rss_hash_ip, ecn_ce,
+        check_sum,     l4_ok,         l3_ok,     l2_ok,           ip_frag,     l4_hdr_type, l3_hdr_type,
+        ip_ext_opts,   vlan_stripped, vlan_info, lro_num_seg,     user_index,  ft_metadata, byte_cnt,
+        qpn,           wqe_counter,   opcode,    format,          solicited,   owner};
 };
 struct ErrorCqe { // opcodes 13 and 14
     using F = Field<ErrorCqe>;
     static constexpr u16 bytes = 0x40;
+    static constexpr F wqe_id{0x00, 15, 0};   // striding receive queue, as in Cqe
+    static constexpr F strides{0x2c, 30, 16}; // likewise
     static constexpr F vendor_syndrome{0x34, 15, 8};
     static constexpr F syndrome{0x34, 7, 0};
     static constexpr F wqe_opcode{0x38, 31, 24};
@@ -216,7 +224,8 @@ struct ErrorCqe { // opcodes 13 and 14
     static constexpr F wqe_counter{0x3c, 31, 16};
     static constexpr F opcode{0x3c, 7, 4};
     static constexpr F owner{0x3c, 0, 0};
-    static constexpr F rows[] = {vendor_syndrome, syndrome, wqe_opcode, qpn, wqe_counter, opcode, owner};
+    static constexpr F rows[] = {wqe_id, strides,     vendor_syndrome, syndrome, wqe_opcode,
+                                 qpn,    wqe_counter, opcode,          owner};
 };
 static_assert(disjoint(Cqe::rows) && disjoint(ErrorCqe::rows));
 
@@ -237,9 +246,21 @@ struct WqContext {
     static constexpr F log_wq_stride{0x20, 19, 16};
     static constexpr F log_wq_pg_sz{0x20, 12, 8}; // minus 12
     static constexpr F log_wq_sz{0x20, 4, 0};
+    static constexpr F log_wqe_num_of_strides{0x24, 11, 8}; // minus 9, two's complement
+    static constexpr F two_byte_shift_en{0x24, 7, 7};
+    static constexpr F log_wqe_stride_size{0x24, 2, 0}; // minus 6
     static constexpr u16 pas = 0xc0;
-    static constexpr F rows[] = {wq_type,  end_padding_mode, page_offset,  pd,
-                                 uar_page, log_wq_stride,    log_wq_pg_sz, log_wq_sz};
+    static constexpr F rows[] = {wq_type,
+                                 end_padding_mode,
+                                 page_offset,
+                                 pd,
+                                 uar_page,
+                                 log_wq_stride,
+                                 log_wq_pg_sz,
+                                 log_wq_sz,
+                                 log_wqe_num_of_strides,
+                                 two_byte_shift_en,
+                                 log_wqe_stride_size};
 };
 struct RqContext {
     using F = Field<RqContext>;

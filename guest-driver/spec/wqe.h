@@ -81,6 +81,34 @@ struct DataSegment {
     static constexpr Field64<DataSegment> address{0x08};
     static constexpr F rows[] = {inline_data, byte_count, lkey};
 };
-static_assert(disjoint(CtrlSegment::rows) && disjoint(EthSegment::rows) && disjoint(DataSegment::rows));
+struct NextSegment { // starts a receive WQE of the linked-list and striding kinds
+    using F = Field<NextSegment>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F next_wqe_index{0x00, 15, 0};
+    static constexpr F rows[] = {next_wqe_index};
+};
+// UMR: control segment (the key to change in `imm`), this, the new key context, then the translation list or
+// one data segment that points at it.
+struct UmrSegment {
+    using F = Field<UmrSegment>;
+    static constexpr u16 bytes = 0x30;
+    static constexpr F inline_list{0x00, 31, 31};
+    static constexpr F check_free{0x00, 30, 29}; // 1: fail when free, 2: fail when not free
+    static constexpr F offset_en{0x00, 28, 28};
+    static constexpr F xlt_octowords{0x04, 31, 16};
+    static constexpr F xlt_offset{0x04, 15, 0};
+    static constexpr Field64<UmrSegment> mkey_mask{0x08};
+    static constexpr F xlt_offset_47_16{0x10, 31, 0};
+    static constexpr F rows[] = {inline_list,   check_free, offset_en,
+                                 xlt_octowords, xlt_offset, xlt_offset_47_16};
+};
+namespace mkey_mask { // fields of the key context that a UMR changes
+constexpr u64 kLength = 1ull << 0, kPageSize = 1ull << 1, kStart = 1ull << 6, kKey = 1ull << 13,
+              kLocalRead = 1ull << 17, kLocalWrite = 1ull << 18, kRemoteRead = 1ull << 19,
+              kRemoteWrite = 1ull << 20, kAtomic = 1ull << 21, kRelaxedWrite = 1ull << 25, kFree = 1ull << 29,
+              kRelaxedRead = 1ull << 47;
+}
+static_assert(disjoint(CtrlSegment::rows) && disjoint(EthSegment::rows) && disjoint(DataSegment::rows) &&
+              disjoint(NextSegment::rows) && disjoint(UmrSegment::rows));
 
 } // namespace niclab

@@ -38,6 +38,10 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::log_max_eq_sz, 16),
     fixed(G::log_max_mkey, kLogMaxMkeys),
     fixed(G::log_max_eq, 6),
+    fixed(G::max_indirection, kMaxIndirection),
+    fixed(G::fixed_buffer_size, 1),
+    fixed(G::umr_extended_translation_offset, 1),
+    fixed(G::log_max_klm_list_size, Translation::kLogMaxOctwords),
     fixed(G::vport_group_manager, 1),
     fixed(G::nic_flow_table, 1),
     fixed(G::qcam_reg, 1),
@@ -50,10 +54,12 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::max_tc, 8),
     fixed(G::temp_warn_event, 1),
     fixed(G::cqe_version, 1),
+    fixed(G::striding_rq, 1),
     fixed(G::eth_net_offloads, 1),
     fixed(G::cq_moderation, 1),
     fixed(G::cq_period_start_from_cqe, 1),
     fixed(G::cq_period_mode_modify, 1),
+    fixed(G::umr_ptr_rlky, 1),
     fixed(G::uar_sz, 5), // 2^5 MiB
     fixed(G::log_pg_sz, 12),
     fixed(G::log_bf_reg_size, 9),
@@ -68,8 +74,9 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::basic_cyclic_rcv_wqe, 1),
     fixed(G::log_max_rqt, kLogMaxRqts),
     fixed(G::log_max_rqt_size, kLogMaxRqtSize),
+    fixed(G::ext_stride_num_range, 1),
     fixed(G::log_max_stride_sz_rq, kLogMaxRqStride),
-    fixed(G::log_min_stride_sz_rq, 4),
+    fixed(G::log_min_stride_sz_rq, kLogMinRqStride),
     fixed(G::log_max_stride_sz_sq, 6),
     fixed(G::log_min_stride_sz_sq, 6),
     fixed(G::log_max_wq_sz, kLogMaxWqSize),
@@ -103,6 +110,7 @@ constexpr Row<E> kEthernet[] = {
     fixed(E::max_vxlan_udp_ports, VxlanPorts::kMost),
     fixed(E::tunnel_stateless_geneve_rx, 1),
     fixed(E::rss_ind_tbl_cap, 8),
+    fixed(E::reg_umr_sq, 1),
 };
 
 using T = FlowTableCaps;

@@ -52,6 +52,7 @@ void Device::drop_objects() {
     cqs.clear();
     eqs.clear();
     mkeys.clear();
+    translation_octwords = 0;
     tises.clear();
     q_counters.clear();
     transport_domains.clear();

@@ -77,6 +77,7 @@ class Device {
     ObjectTable<Tis> tises;
 
     ObjectTable<Mkey> mkeys;
+    u32 translation_octwords = 0; // of all keys
     ObjectTable<Eq> eqs;
     ObjectTable<Cq> cqs;
     ObjectTable<Sq> sqs;

@@ -17,9 +17,8 @@ CqeSyndrome append_pointer(Device &device, const Sq &sq, ConstView<DataSegment> 
     u32 n = segment.get(DataSegment::byte_count);
     if (n == 0) return CqeSyndrome::none;
     if (n > kMaxLsoBytes - out.bytes) return CqeSyndrome::local_length;
-    u64 address = segment.get(DataSegment::address);
-    if (!mkey_allows(device, segment.get(DataSegment::lkey), sq.pd, Access::read, address, n) ||
-        !device.dma.read(DmaPurpose::payload, address, out.frame + out.bytes, n))
+    Region from{segment.get(DataSegment::lkey), sq.pd, segment.get(DataSegment::address)};
+    if (!mkey_read(device, DmaPurpose::payload, from, out.frame + out.bytes, n))
         return CqeSyndrome::local_protection;
     out.bytes += n;
     return CqeSyndrome::none;

@@ -5,6 +5,7 @@
 
 #include "connectx/device.h"
 #include "connectx/send.h"
+#include "connectx/umr.h"
 #include "connectx/wq.h"
 
 namespace niclab::connectx {
@@ -34,6 +35,9 @@ CqeSyndrome execute(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe)
         return send(device, sq, sqn, wqe);
     case WqeOpcode::multi_packet_send:
         return send_many(device, sq, sqn, wqe);
+    case WqeOpcode::umr:
+        if (!sq.may_umr) return CqeSyndrome::local_qp_operation;
+        return execute_umr(device, sq.pd, {wqe.bytes, usize{wqe.ds} * kDsBytes});
     default:
         return CqeSyndrome::local_qp_operation;
     }

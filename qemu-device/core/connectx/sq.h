@@ -30,6 +30,7 @@ struct Sq {
     u64 record = 0; // guest address of {receive counter, send counter}
     u32 cqn = 0, pd = 0, user_index = 0;
     u32 tisn = 0; // 0: none, the queue may not send frames
+    bool may_umr = false;
     bool flush_in_error = false;
     bool software_parser = false; // WQEs may tell where headers are
     u16 consumer = 0;             // next WQEBB to execute, running

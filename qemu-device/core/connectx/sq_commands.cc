@@ -20,7 +20,7 @@ Reply check_new(const Request &request) {
     auto wq = request.view<WqContext>(CreateQueueIn::wq);
     bool cyclic = wq.get(WqContext::wq_type) == static_cast<u32>(WqType::cyclic);
     bool offered = !context.get(SqContext::rlky) && !context.get(SqContext::cd_master) &&
-                   !context.get(SqContext::reg_umr) && !context.get(SqContext::allow_multi_pkt_send_wqe) &&
+                   !context.get(SqContext::allow_multi_pkt_send_wqe) &&
                    context.get(SqContext::ts_format) <= kTsDefault && context.get(SqContext::tis_lst_sz) <= 1;
     if (!cyclic || !offered || wq.get(WqContext::page_offset) ||
         context.get(SqContext::state) != static_cast<u32>(QueueState::reset))
@@ -59,6 +59,7 @@ Reply create_sq(Device &device, const Request &request, const Response &response
     sq->pd = wq.get(WqContext::pd);
     sq->user_index = context.get(SqContext::user_index);
     sq->tisn = tisn;
+    sq->may_umr = context.get(SqContext::reg_umr);
     sq->software_parser = context.get(SqContext::allow_swp);
     sq->flush_in_error = context.get(SqContext::flush_in_error_en);
     std::memcpy(sq->context, context.raw(), sizeof sq->context);

@@ -6,10 +6,12 @@
 namespace niclab::connectx {
 
 bool post_error_cqe(Device &device, u32 cqn, QueueKind kind, u32 number, CqeSyndrome syndrome, u8 wqe_opcode,
-                    u16 counter) {
+                    u16 counter, StridesGone gone) {
     u8 cqe[kCqeBytes] = {};
     CqeOpcode opcode = kind == QueueKind::send ? CqeOpcode::requester_error : CqeOpcode::responder_error;
     View<ErrorCqe>(cqe)
+        .set(ErrorCqe::wqe_id, gone.wqe_id)
+        .set(ErrorCqe::strides, gone.strides)
         .set(ErrorCqe::syndrome, static_cast<u32>(syndrome))
         .set(ErrorCqe::wqe_opcode, wqe_opcode)
         .set(ErrorCqe::qpn, number)

@@ -27,9 +27,13 @@ constexpr bool is_queue_state(u32 value) { return value == 0 || value == 1 || va
 
 enum class QueueKind : u8 { receive = 1, send = 2 }; // as an event names them
 
-// An error entry for one WQE. False as post_cqe().
+// An error entry for one WQE. False as post_cqe(). A striding receive queue adds which WQE it was and how
+// many strides are gone with it.
+struct StridesGone {
+    u16 wqe_id = 0, strides = 0;
+};
 bool post_error_cqe(Device &device, u32 cqn, QueueKind kind, u32 number, CqeSyndrome syndrome, u8 wqe_opcode,
-                    u16 counter);
+                    u16 counter, StridesGone gone = {});
 
 // Tells the driver that the queue stopped for a reason that no completion can carry.
 void post_queue_event(Device &device, Event event, QueueKind kind, u32 number);

@@ -39,33 +39,34 @@ Words nonzero(const std::vector<u8> &image) {
 }
 
 const Words kGeneralWords = {
-    {0x010, 17},                       // log_max_qp
-    {0x018, 20 << 16 | 13},            // log_max_cq_sz, log_max_cq
-    {0x01c, 16u << 24 | 16 << 16 | 6}, // log_max_eq_sz, log_max_mkey, log_max_eq
-    {0x02c, 1 << 16},                  // qcam_reg
+    {0x010, 17},                               // log_max_qp
+    {0x018, 20 << 16 | 13},                    // log_max_cq_sz, log_max_cq
+    {0x01c, 16u << 24 | 16 << 16 | 6},         // log_max_eq_sz, log_max_mkey, log_max_eq
+    {0x020, 1u << 24 | 1 << 23 | 1 << 7 | 16}, // one level of keys, fixed pieces, long UMR offset, list size
+    {0x02c, 1 << 16},                          // qcam_reg
     // vport_group_manager, nic_flow_table, mcam_reg, pcam_reg, port_module_event, beacon_led,
     // port_type Ethernet, one port
     {0x034, 1u << 31 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 10 | 1 << 8 | 1},
     {0x038, 8 << 16 | 1 << 15}, // max_tc, temp_warn_event
     {0x03c, 1},                 // cqe_version
-    {0x040, 1 << 3},            // eth_net_offloads
-    // cq_moderation, its mode can be modified, periods from a CQE
-    {0x044, 1 << 29 | 1 << 28 | 1 << 20},
-    {0x048, 5 << 16 | 12},                       // uar_sz, log_pg_sz
-    {0x04c, 9 << 16},                            // log_bf_reg_size
-    {0x050, 1024},                               // max_wqe_sz_sq
-    {0x054, 512},                                // max_wqe_sz_rq
-    {0x064, 16 << 24 | 16 << 16},                // log_max_transport_domain, log_max_pd
-    {0x06c, 12 << 24 | 12 << 16 | 12 << 8 | 16}, // log_max_rq, sq, tir, tis
-    {0x070, 1u << 31 | 12 << 16 | 11 << 8},      // basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size
-    {0x074, 9 << 24 | 4 << 16 | 6 << 8 | 6},     // stride sizes
-    {0x078, 15},                                 // log_max_wq_sz
-    {0x07c, 12 << 16 | 7 << 8 | 7},              // VLAN, multicast, unicast lists
-    {0x08c, 64},                                 // max_num_eqs
-    {0x0b4, 1 << 3 | 1},                         // mini_cqe_resp_stride_index, cqe_compression
-    {0x0b8, 4 << 16 | 64},                       // cqe_compression_timeout, cqe_compression_max_num
-    {0x09c, 1'000'000},                          // device_frequency_khz
-    {0x0a4, 1},                                  // num_of_uars_per_page
+    {0x040, 1 << 30 | 1 << 3},  // striding_rq, eth_net_offloads
+    // cq_moderation, its mode can be modified, periods from a CQE, umr_ptr_rlky
+    {0x044, 1 << 29 | 1 << 28 | 1 << 20 | 1 << 15},
+    {0x048, 5 << 16 | 12},                              // uar_sz, log_pg_sz
+    {0x04c, 9 << 16},                                   // log_bf_reg_size
+    {0x050, 1024},                                      // max_wqe_sz_sq
+    {0x054, 512},                                       // max_wqe_sz_rq
+    {0x064, 16 << 24 | 16 << 16},                       // log_max_transport_domain, log_max_pd
+    {0x06c, 12 << 24 | 12 << 16 | 12 << 8 | 16},        // log_max_rq, sq, tir, tis
+    {0x070, 1u << 31 | 12 << 16 | 11 << 8},             // basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size
+    {0x074, 1u << 31 | 9 << 24 | 4 << 16 | 6 << 8 | 6}, // few strides, stride sizes
+    {0x078, 15},                                        // log_max_wq_sz
+    {0x07c, 12 << 16 | 7 << 8 | 7},                     // VLAN, multicast, unicast lists
+    {0x08c, 64},                                        // max_num_eqs
+    {0x0b4, 1 << 3 | 1},                                // mini_cqe_resp_stride_index, cqe_compression
+    {0x0b8, 4 << 16 | 64},                              // cqe_compression_timeout, cqe_compression_max_num
+    {0x09c, 1'000'000},                                 // device_frequency_khz
+    {0x0a4, 1},                                         // num_of_uars_per_page
 };
 
 TEST_F(CapsTest, GeneralImageHoldsTheseWordsAndNothingElse) {
@@ -78,7 +79,8 @@ TEST_F(CapsTest, EthernetImageHoldsTheseWordsAndNothingElse) {
         // csum, vlan, VLAN insertion, loopback switch, LSO up to 2^18, no inline header, 2^8 indirection
         // entries,
         // multi-packet send, GRE, VXLAN
-        {0x00, 1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 5 | 1 << 1 | 1},
+        {0x00,
+         1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 7 | 1 << 5 | 1 << 1 | 1},
         // software parser with checksums and LSO, GENEVE sent, 16 VXLAN ports, GENEVE received
         {0x04, 7u << 29 | 1 << 27 | 16 << 8 | 1},
     };

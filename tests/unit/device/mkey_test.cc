@@ -27,14 +27,16 @@ TEST_F(MkeyTest, KeysNeverHaveTheReservedIndices) {
         EXPECT_GE(card_.driver.must(input()).number(), 2u);
 }
 
-TEST_F(MkeyTest, OnlyPhysicalAddressKeysAreMade) {
-    for (u32 mode : {1, 2, 3})
-        EXPECT_EQ(status(input().set(MkeyContext::access_mode, mode, CreateMkeyIn::context)),
+TEST_F(MkeyTest, CreationRefusesWhatItCannotDo) {
+    for (u32 mode : {4, 5, 7})
+        EXPECT_EQ(status(input()
+                             .set(MkeyContext::access_mode, mode & 3, CreateMkeyIn::context)
+                             .set(MkeyContext::access_mode_high, mode >> 2, CreateMkeyIn::context)),
                   Status::bad_parameter);
-    EXPECT_EQ(status(input().set(MkeyContext::access_mode_high, 1, CreateMkeyIn::context)),
-              Status::bad_parameter);
-    EXPECT_EQ(status(input().set(MkeyContext::free, 1, CreateMkeyIn::context)), Status::bad_parameter);
-    EXPECT_EQ(status(input().set(MkeyContext::umr_en, 1, CreateMkeyIn::context)), Status::bad_parameter);
+    EXPECT_EQ(status(input().set(MkeyContext::free, 1, CreateMkeyIn::context)), Status::bad_parameter)
+        << "nothing could open it";
+    EXPECT_EQ(status(input().set(MkeyContext::umr_en, 1, CreateMkeyIn::context)), Status::bad_parameter)
+        << "a physical key has no list";
     EXPECT_EQ(status(input().set(MkeyContext::qpn, 5, CreateMkeyIn::context)), Status::bad_parameter);
     EXPECT_EQ(status(input().set(MkeyContext::pd, 999, CreateMkeyIn::context)), Status::bad_resource);
 }

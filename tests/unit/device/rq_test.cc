@@ -329,7 +329,7 @@ TEST_F(RqTest, CreationRefusesWhatItCannotDo) {
         card_, CreateQueueIn::wq, make,
         {
             {"linked list", WqContext::wq_type, 0, Status::bad_parameter},
-            {"striding", WqContext::wq_type, 2, Status::bad_parameter},
+            {"no such kind", WqContext::wq_type, 4, Status::bad_parameter},
             {"less than one segment", WqContext::log_wq_stride, 3, Status::bad_parameter},
             {"longer than offered", WqContext::log_wq_stride, 10, Status::bad_parameter},
             {"larger than the counter", WqContext::log_wq_sz, 16, Status::bad_parameter},

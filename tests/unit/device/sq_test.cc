@@ -273,7 +273,7 @@ TEST_F(SqTest, ErrorsCarryTheManualsSyndromes) {
         {"only a control segment", with_ds(1), CqeSyndrome::local_qp_operation},
         {"longer than what was posted", with_ds(63), CqeSyndrome::local_qp_operation},
         {"no data", with_ds(2), CqeSyndrome::local_length},
-        {"UMR is not offered", {.opcode = WqeOpcode::umr}, CqeSyndrome::local_qp_operation},
+        {"UMR on a queue that is not for it", {.opcode = WqeOpcode::umr}, CqeSyndrome::local_qp_operation},
         {"unknown opcode", {.opcode = static_cast<WqeOpcode>(0xff)}, CqeSyndrome::local_qp_operation},
         {"inline header beyond the WQE", wide_inline, CqeSyndrome::local_qp_operation},
         {"inline data beyond the WQE", wide_data, CqeSyndrome::local_qp_operation},
@@ -541,7 +541,6 @@ TEST_F(SqTest, CreationRefusesWhatItCannotDo) {
         {
             {"reserved key", SqContext::rlky, 1, Status::bad_parameter},
             {"unenhanced multi-packet", SqContext::allow_multi_pkt_send_wqe, 1, Status::bad_parameter},
-            {"UMR", SqContext::reg_umr, 1, Status::bad_parameter},
             {"real time stamps", SqContext::ts_format, 2, Status::bad_parameter},
             {"two TISes", SqContext::tis_lst_sz, 2, Status::bad_parameter},
             {"born ready", SqContext::state, 1, Status::bad_parameter},
