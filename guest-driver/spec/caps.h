@@ -53,6 +53,8 @@ struct GeneralCaps {
     static constexpr F log_max_eq_sz{0x01c, 31, 24};
     static constexpr F log_max_mkey{0x01c, 21, 16};
     static constexpr F log_max_eq{0x01c, 3, 0};
+    static constexpr F eth_wqe_too_small{0x024, 13, 13};
+    static constexpr F vnic_env_cq_overrun{0x024, 6, 6};
     static constexpr F qcam_reg{0x02c, 16, 16};
     static constexpr F max_indirection{0x020, 31, 24}; // levels of keys that refer to keys
     static constexpr F fixed_buffer_size{0x020, 23, 23};
@@ -60,6 +62,7 @@ struct GeneralCaps {
     static constexpr F log_max_klm_list_size{0x020, 5, 0};
     static constexpr F pkey_table_size{0x030, 15, 0};
     static constexpr F vport_group_manager{0x034, 31, 31};
+    static constexpr F vnic_env_queue_counters{0x034, 27, 27};
     static constexpr F nic_flow_table{0x034, 25, 25};
     static constexpr F eswitch_manager{0x034, 24, 24};
     static constexpr F mcam_reg{0x034, 22, 22};
@@ -88,6 +91,9 @@ struct GeneralCaps {
     static constexpr F max_wqe_sz_rq{0x054, 15, 0};
     static constexpr F log_max_transport_domain{0x064, 28, 24};
     static constexpr F log_max_pd{0x064, 20, 16};
+    static constexpr F nic_receive_steering_discard{0x068, 31, 31};
+    static constexpr F receive_discard_vport_down{0x068, 30, 30};
+    static constexpr F transmit_discard_vport_down{0x068, 29, 29};
     static constexpr F log_max_rq{0x06c, 28, 24};
     static constexpr F log_max_sq{0x06c, 20, 16};
     static constexpr F log_max_tir{0x06c, 12, 8};
@@ -123,6 +129,8 @@ struct GeneralCaps {
                                  log_max_eq_sz,
                                  log_max_mkey,
                                  log_max_eq,
+                                 eth_wqe_too_small,
+                                 vnic_env_cq_overrun,
                                  qcam_reg,
                                  max_indirection,
                                  fixed_buffer_size,
@@ -130,6 +138,7 @@ struct GeneralCaps {
                                  log_max_klm_list_size,
                                  pkey_table_size,
                                  vport_group_manager,
+                                 vnic_env_queue_counters,
                                  nic_flow_table,
                                  eswitch_manager,
                                  mcam_reg,
@@ -158,6 +167,9 @@ struct GeneralCaps {
                                  max_wqe_sz_rq,
                                  log_max_transport_domain,
                                  log_max_pd,
+                                 nic_receive_steering_discard,
+                                 receive_discard_vport_down,
+                                 transmit_discard_vport_down,
                                  log_max_rq,
                                  log_max_sq,
                                  log_max_tir,

@@ -105,6 +105,7 @@ enum class Opcode : u16 {
     modify_vport_state = 0x751,
     query_nic_vport_context = 0x754,
     modify_nic_vport_context = 0x755,
+    query_vnic_env = 0x76f,
     query_vport_counter = 0x770,
     alloc_q_counter = 0x771,
     dealloc_q_counter = 0x772,

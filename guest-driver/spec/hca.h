@@ -185,6 +185,19 @@ struct QueryVportCounterIn {
     static constexpr F clear{0x18, 31, 31};
     static constexpr F rows[] = {other_vport, vport_number, clear};
 };
+struct QueryVnicEnvOut { // what the port's function lost, and why
+    using F = Field<QueryVnicEnvOut>;
+    static constexpr u16 bytes = 0x210;
+    static constexpr F total_error_queues{0x14, 31, 0};
+    static constexpr F send_queue_priority_update_flow{0x18, 31, 0};
+    static constexpr Field64<QueryVnicEnvOut> nic_receive_steering_discard{0x20};
+    static constexpr Field64<QueryVnicEnvOut> receive_discard_vport_down{0x28};
+    static constexpr Field64<QueryVnicEnvOut> transmit_discard_vport_down{0x30};
+    static constexpr F cq_overrun{0x50, 31, 0};
+    static constexpr F eth_wqe_too_small{0x54, 31, 0};
+    static constexpr F rows[] = {total_error_queues, send_queue_priority_update_flow, cq_overrun,
+                                 eth_wqe_too_small};
+};
 struct AllocQCounterOut {
     using F = Field<AllocQCounterOut>;
     static constexpr u16 bytes = 0x10;
@@ -211,7 +224,7 @@ struct QueryQCounterOut {
     static constexpr F out_of_buffer{0x30, 31, 0};
     static constexpr F rows[] = {rx_write_requests, out_of_buffer};
 };
-static_assert(disjoint(QueryVportCounterIn::rows) && disjoint(AllocQCounterOut::rows) &&
+static_assert(disjoint(QueryVnicEnvOut::rows) && disjoint(QueryVportCounterIn::rows) && disjoint(AllocQCounterOut::rows) &&
               disjoint(DeallocQCounterIn::rows) && disjoint(QueryQCounterIn::rows) &&
               disjoint(QueryQCounterOut::rows));
 

@@ -54,6 +54,12 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::max_tc, 8),
     fixed(G::temp_warn_event, 1),
     fixed(G::cqe_version, 1),
+    fixed(G::eth_wqe_too_small, 1),
+    fixed(G::vnic_env_cq_overrun, 1),
+    fixed(G::vnic_env_queue_counters, 1),
+    fixed(G::nic_receive_steering_discard, 1),
+    fixed(G::receive_discard_vport_down, 1),
+    fixed(G::transmit_discard_vport_down, 1),
     fixed(G::striding_rq, 1),
     fixed(G::eth_net_offloads, 1),
     fixed(G::cq_moderation, 1),
@@ -111,6 +117,8 @@ constexpr Row<E> kEthernet[] = {
     fixed(E::tunnel_stateless_geneve_rx, 1),
     fixed(E::rss_ind_tbl_cap, 8),
     fixed(E::reg_umr_sq, 1),
+    fixed(E::scatter_fcs, 1),
+    fixed(E::cqe_checksum_full, 1),
 };
 
 using T = FlowTableCaps;

@@ -115,4 +115,18 @@ ReceivedSums received_sums(std::span<const u8> frame, const Packet &packet) {
     return sums;
 }
 
+u16 full_sum(std::span<const u8> frame, usize l3_at, const Packet &packet, const ReceivedSums &sums) {
+    if (packet.ethertype != kEthertypeIpv4 && packet.ethertype != kEthertypeIpv6) return 0;
+    u16 sum = sums.datagram;
+    if (l3_at > kEthernetHeaderBytes)
+        sum = ones_add(sum, ones_sum(frame.data() + kEthernetHeaderBytes, l3_at - kEthernetHeaderBytes));
+    usize datagram = (packet.l3 == L3::none ? packet.bytes : packet.l3_end) - packet.l3_at;
+    usize end = l3_at + datagram;
+    if (end == frame.size()) return sum;
+    u16 rest = ones_sum(frame.data() + end, frame.size() - end);
+    // Behind an odd number of bytes each byte stands in the other half of its word.
+    if (datagram & 1) rest = static_cast<u16>(rest << 8 | rest >> 8);
+    return ones_add(sum, rest);
+}
+
 } // namespace niclab::connectx

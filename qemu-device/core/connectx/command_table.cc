@@ -54,6 +54,7 @@ constexpr Command kCommands[] = {
      Phase::running, query_nic_vport_context},
     {Opcode::modify_nic_vport_context, "MODIFY_NIC_VPORT_CONTEXT", ModifyNicVportContextIn::bytes, kStatus,
      Phase::running, modify_nic_vport_context},
+    {Opcode::query_vnic_env, "QUERY_VNIC_ENV", kIn, QueryVnicEnvOut::bytes, Phase::running, query_vnic_env},
     {Opcode::query_vport_counter, "QUERY_VPORT_COUNTER", QueryVportCounterIn::bytes,
      QueryVportCounterOut::bytes, Phase::running, query_vport_counter},
     {Opcode::alloc_q_counter, "ALLOC_Q_COUNTER", kIn, kOut, Phase::running, alloc_q_counter},

@@ -38,6 +38,7 @@ enum class Counter : u16 {
     rx_drop_no_queue,
     rx_drop_queue_not_ready,
     rx_drop_out_of_buffer,
+    rx_drop_wqe_too_small,
     rx_drop_queue_error,
     tx_drop_port_down,
     tx_drop_oversize,

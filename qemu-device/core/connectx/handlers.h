@@ -30,6 +30,7 @@ NICLAB_HANDLER(access_register);
 NICLAB_HANDLER(query_vport_state);
 NICLAB_HANDLER(query_nic_vport_context);
 NICLAB_HANDLER(modify_nic_vport_context);
+NICLAB_HANDLER(query_vnic_env);
 NICLAB_HANDLER(query_vport_counter);
 // eq.cc
 NICLAB_HANDLER(create_eq);

@@ -3,9 +3,12 @@
 
 #include <cstring>
 
+#include <zlib.h>
+
 #include "connectx/checksum.h"
 #include "connectx/device.h"
 #include "connectx/packet.h"
+#include "connectx/rq_state.h"
 
 namespace niclab::connectx {
 namespace {
@@ -19,6 +22,15 @@ u32 l4_header_type(const Packet &packet) {
     return packet.payload_at == packet.l3_end ? 3 : 4;
 }
 
+// What is known of a frame before it has a queue.
+struct Arrival {
+    std::span<const u8> frame;
+    Packet packet;
+    std::optional<Packet> inner; // what a tunnel carries
+    ReceivedSums sums;
+    alignas(8) u8 description[kCqeBytes] = {};
+};
+
 // A datagram without checksum may carry a tunnel over IPv6, too (RFC 6935).
 bool outer_l4_stands(std::span<const u8> frame, const Packet &outer, const ReceivedSums &sums) {
     constexpr usize kUdpChecksum = 6;
@@ -26,43 +38,31 @@ bool outer_l4_stands(std::span<const u8> frame, const Packet &outer, const Recei
 }
 
 // Everything in the completion that depends on the frame alone. The fields that stand for functions the card
-// does not have (merging, metadata) stay zero: drivers read meaning into other values.
-// Written a word at a time: this is done for every frame.
-// Of a tunnel, header types are those of the packet inside, and "ok" means all layers; the sum is the outer
-// one.
-void describe(u8 *cqe, std::span<const u8> frame, const Packet &packet, const std::optional<Packet> &inner) {
+// does not have (metadata) stay zero: drivers read meaning into other values. Of a tunnel, header types are
+// those of the packet inside, and "ok" means all layers. Written a word at a time: this is done for every
+// frame.
+void describe(Arrival &arrival, u64 now) {
     constexpr u8 kCongestionExperienced = 3;
-    ReceivedSums sums = received_sums(frame, packet);
+    const Packet &packet = arrival.packet;
+    const ReceivedSums &sums = arrival.sums;
+    u8 *cqe = arrival.description;
     bool marked = packet.l3 != L3::none && (packet.traffic_class & 3) == kCongestionExperienced;
     store_be32(cqe + Cqe::ecn_ce.dword, Cqe::ecn_ce.place(marked));
-    store_be32(cqe + Cqe::check_sum.dword, Cqe::check_sum.place(sums.datagram));
     bool l3_ok = sums.l3_ok, l4_ok = sums.l4_ok;
-    if (inner) {
-        ReceivedSums inside = received_sums(frame.first(packet.l3_end), *inner);
+    if (arrival.inner) {
+        ReceivedSums inside = received_sums(arrival.frame.first(packet.l3_end), *arrival.inner);
         l3_ok = l3_ok && inside.l3_ok;
-        l4_ok = inside.l4_ok && outer_l4_stands(frame, packet, sums);
+        l4_ok = inside.l4_ok && outer_l4_stands(arrival.frame, packet, sums);
         store_be32(cqe + Cqe::tunneled.dword,
                    Cqe::tunneled.place(1) | Cqe::outer_l3_ipv6.place(packet.l3 == L3::ipv6));
     }
-    const Packet &shown = inner ? *inner : packet;
+    const Packet &shown = arrival.inner ? *arrival.inner : packet;
     u32 l3_type = shown.l3 == L3::ipv6 ? 1 : shown.l3 == L3::ipv4 ? 2 : 0;
     store_be32(cqe + Cqe::l2_ok.dword,
                Cqe::l2_ok.place(1) | Cqe::l3_ok.place(l3_ok) | Cqe::l4_ok.place(l4_ok) |
                    Cqe::ip_frag.place(shown.fragment) | Cqe::ip_ext_opts.place(shown.options) |
                    Cqe::l3_hdr_type.place(l3_type) | Cqe::l4_hdr_type.place(l4_header_type(shown)));
-}
-
-void report_drop(Device &device, usize bytes, Counter reason) {
-    device.counters.add(reason);
-    device.trace(CX_TRACE_FRAME_IN, bytes, 0, static_cast<u64>(reason));
-}
-
-std::span<const u8> without_tag(u8 *buffer, std::span<const u8> frame) {
-    constexpr usize kAddresses = 12;
-    std::memcpy(buffer, frame.data(), kAddresses);
-    std::memcpy(buffer + kAddresses, frame.data() + kAddresses + kVlanTagBytes,
-                frame.size() - kAddresses - kVlanTagBytes);
-    return {buffer, frame.size() - kVlanTagBytes};
+    store_be64(cqe + Cqe::timestamp.dword, now);
 }
 
 // Drivers assume that a stripped tag was a C-VLAN tag, so only that kind is taken off.
@@ -71,25 +71,50 @@ bool strips(const Rq &rq, const Packet &packet) {
            packet.l3_at >= kEthernetHeaderBytes + kVlanTagBytes;
 }
 
-void deliver(Device &device, std::span<const u8> frame, const Packet &packet, const u8 *description,
-             const Verdict::To &to) {
+// The checksum that the wire carried behind the frame.
+void append_fcs(u8 *to, std::span<const u8> frame) {
+    u32 fcs = static_cast<u32>(crc32(0, frame.data(), static_cast<uInt>(frame.size())));
+    for (usize i = 0; i < kFcsBytes; ++i)
+        to[i] = static_cast<u8>(fcs >> 8 * i);
+}
+
+// The frame as the queue wants it: without its tag, with its FCS.
+std::span<const u8> reshape(u8 *buffer, std::span<const u8> frame, bool strip, bool fcs) {
+    constexpr usize kAddresses = 12;
+    if (!strip && !fcs) return frame;
+    usize from = kAddresses + (strip ? kVlanTagBytes : 0), rest = frame.size() - from;
+    std::memcpy(buffer, frame.data(), kAddresses);
+    std::memcpy(buffer + kAddresses, frame.data() + from, rest);
+    usize bytes = kAddresses + rest;
+    if (fcs) {
+        append_fcs(buffer + bytes, frame);
+        bytes += kFcsBytes;
+    }
+    return {buffer, bytes};
+}
+
+void deliver(Device &device, const Arrival &arrival, const Verdict::To &to) {
+    const Packet &packet = arrival.packet;
+    const u8 *bytes = arrival.frame.data();
     const Tir *tir = device.tirs.find(to.tirn);
-    if (!tir) return report_drop(device, frame.size(), Counter::rx_drop_no_queue);
-    HashResult hash = tir_hash(*tir, frame.data(), packet);
+    if (!tir) return drop_frame(device, arrival.frame.size(), Counter::rx_drop_no_queue);
+    HashResult hash = tir_hash(*tir, bytes, packet);
     u32 rqn = tir_select(device, *tir, hash.value);
     const Rq *rq = device.rqs.find(rqn);
-    if (!rq) return report_drop(device, frame.size(), Counter::rx_drop_no_queue);
+    if (!rq) return drop_frame(device, arrival.frame.size(), Counter::rx_drop_no_queue);
 
     alignas(8) u8 raw[kCqeBytes];
-    std::memcpy(raw, description, kCqeBytes);
+    std::memcpy(raw, arrival.description, kCqeBytes);
     View<Cqe> cqe(raw);
     store_be32(raw + Cqe::rss_hash_result.dword, hash.value);
     cqe.set(Cqe::rss_hash_ip, hash.ip).set(Cqe::rss_hash_l4, hash.l4);
     store_be32(raw + Cqe::qpn.dword, Cqe::qpn.place(to.flow_tag));
-    if (strips(*rq, packet)) {
-        cqe.set(Cqe::vlan_stripped, 1).set(Cqe::vlan_info, packet.outer_tci);
-        frame = without_tag(device.receive.untagged.get(), frame);
-    }
+    bool strip = strips(*rq, packet);
+    if (strip) cqe.set(Cqe::vlan_stripped, 1).set(Cqe::vlan_info, packet.outer_tci);
+    std::span<const u8> frame =
+        reshape(device.receive.reshaped.get(), arrival.frame, strip, rq->scatter_fcs);
+    u16 sum = full_sum(frame, strip ? packet.l3_at - kVlanTagBytes : packet.l3_at, packet, arrival.sums);
+    store_be32(raw + Cqe::check_sum.dword, Cqe::check_sum.place(sum));
     store_be32(raw + Cqe::byte_cnt.dword, static_cast<u32>(frame.size()));
     rq_receive(device, rqn, frame, raw);
 }
@@ -97,17 +122,17 @@ void deliver(Device &device, std::span<const u8> frame, const Packet &packet, co
 // What the port itself refuses.
 bool port_accepts(Device &device, std::span<const u8> frame) {
     if (!device.port.up()) {
-        report_drop(device, frame.size(), Counter::rx_drop_port_down);
+        drop_frame(device, frame.size(), Counter::rx_drop_port_down);
         return false;
     }
     if (frame.size() < kEthernetHeaderBytes) {
         device.port.count_rx_error(RxError::undersize);
-        report_drop(device, frame.size(), Counter::rx_drop_runt);
+        drop_frame(device, frame.size(), Counter::rx_drop_runt);
         return false;
     }
     if (frame.size() + kFcsBytes > device.port.oper_mtu()) {
         device.port.count_rx_error(RxError::oversize);
-        report_drop(device, frame.size(), Counter::rx_drop_oversize);
+        drop_frame(device, frame.size(), Counter::rx_drop_oversize);
         return false;
     }
     return true;
@@ -115,9 +140,9 @@ bool port_accepts(Device &device, std::span<const u8> frame) {
 
 } // namespace
 
-static_assert(ReceivePath::kMaxFrame >= Port::kMaxMtu);
+static_assert(ReceivePath::kMaxFrame >= Port::kMaxMtu); // the port's MTU counts the FCS
 
-ReceivePath::ReceivePath() : untagged(std::make_unique<u8[]>(kMaxFrame)) {}
+ReceivePath::ReceivePath() : reshaped(std::make_unique<u8[]>(kMaxFrame)) {}
 
 // Unicast and multicast lists of the vport do not filter: every good frame enters the flow tables, where
 // drivers keep their own address rules.
@@ -128,18 +153,18 @@ void receive_frame(Device &device, std::span<const u8> frame) {
     device.port.count_rx(frame);
     if (device.port.pause.take(frame)) return;
 
-    Packet packet = parse(frame);
+    Arrival arrival{.frame = frame, .packet = parse(frame), .inner = {}, .sums = {}};
     Verdict verdict;
-    device.steering.classify(match_key(frame, packet), verdict);
-    if (!verdict.rooted) return report_drop(device, frame.size(), Counter::rx_drop_no_root);
-    if (verdict.count == 0) return report_drop(device, frame.size(), Counter::rx_drop_steering);
+    device.steering.classify(match_key(frame, arrival.packet), verdict);
+    if (!verdict.rooted) return drop_frame(device, frame.size(), Counter::rx_drop_no_root);
+    if (verdict.count == 0) return drop_frame(device, frame.size(), Counter::rx_drop_steering);
     device.vport.count_rx(frame);
 
-    alignas(8) u8 description[kCqeBytes] = {};
-    describe(description, frame, packet, inner_packet(frame, packet, device.vxlan_ports));
-    store_be64(description + Cqe::timestamp.dword, device.now_ns());
+    arrival.sums = received_sums(frame, arrival.packet);
+    arrival.inner = inner_packet(frame, arrival.packet, device.vxlan_ports);
+    describe(arrival, device.now_ns());
     for (u32 i = 0; i < verdict.count; ++i)
-        deliver(device, frame, packet, description, verdict.to[i]);
+        deliver(device, arrival, verdict.to[i]);
 }
 
 } // namespace niclab::connectx

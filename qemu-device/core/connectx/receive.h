@@ -13,7 +13,7 @@ class Device;
 
 struct ReceivePath {
     static constexpr usize kMaxFrame = 1 << 14; // beyond the largest port MTU
-    std::unique_ptr<u8[]> untagged;             // the frame without its tag
+    std::unique_ptr<u8[]> reshaped;             // the frame without its tag or with its FCS
     ReceivePath();
 };
 

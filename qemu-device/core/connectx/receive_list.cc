@@ -45,14 +45,16 @@ void each_segment(const Rq &rq, F f) {
     }
 }
 
-// Nothing is written when the frame does not fit.
-CqeSyndrome scatter(Device &device, const Rq &rq, std::span<const u8> frame) {
+bool fits(const Rq &rq, usize bytes) {
     u64 room = 0;
     each_segment(rq, [&](const Segment &segment) {
         room += segment.bytes;
-        return room < frame.size();
+        return room < bytes;
     });
-    if (room < frame.size()) return CqeSyndrome::local_length;
+    return room >= bytes;
+}
+
+CqeSyndrome scatter(Device &device, const Rq &rq, std::span<const u8> frame) {
     CqeSyndrome result = CqeSyndrome::none;
     each_segment(rq, [&](const Segment &segment) {
         usize run = std::min<usize>(segment.bytes, frame.size());
@@ -77,6 +79,7 @@ void receive_into_list(Device &device, Rq &rq, u32 rqn, std::span<const u8> fram
         fail_rq(device, rq, rqn);
         return drop_frame(device, frame.size(), Counter::rx_drop_queue_error);
     }
+    if (!fits(rq, frame.size())) return drop_frame(device, frame.size(), Counter::rx_drop_wqe_too_small);
     CqeSyndrome syndrome = scatter(device, rq, frame);
     u16 counter = rq.consumer++;
     device.counters.add(Counter::receive_wqes);

@@ -74,14 +74,9 @@ bool post_filler(Device &device, Rq &rq, u32 rqn) {
     return complete_rq(device, rq, rqn, cqe, first);
 }
 
-CqeSyndrome place(Device &device, const Rq &rq, std::span<const u8> frame, u32 need) {
-    const Strides &strides = rq.strides;
+bool fits(const Strides &strides, usize bytes, u32 need) {
     u64 at = u64{strides.used} << strides.log_bytes;
-    if (need > strides.left() || at + frame.size() > strides.bytes) return CqeSyndrome::local_length;
-    Region to{strides.lkey, rq.pd, strides.address + at};
-    return mkey_write(device, DmaPurpose::payload, to, frame.data(), frame.size())
-               ? CqeSyndrome::none
-               : CqeSyndrome::local_protection;
+    return need <= strides.left() && at + bytes <= strides.bytes;
 }
 
 // The frame into the WQE in use, and its completion. False when it is lost.
@@ -89,10 +84,11 @@ bool deliver(Device &device, Rq &rq, u32 rqn, std::span<const u8> frame, u32 nee
              std::span<u8, kCqeBytes> cqe) {
     Strides &strides = rq.strides;
     u16 first = static_cast<u16>(strides.used);
-    if (CqeSyndrome syndrome = place(device, rq, frame, need); syndrome != CqeSyndrome::none) {
+    Region to{strides.lkey, rq.pd, strides.address + (u64{first} << strides.log_bytes)};
+    if (!mkey_write(device, DmaPurpose::payload, to, frame.data(), frame.size())) {
         StridesGone gone = rest(strides);
         use_up(device, rq);
-        complete_rq_error(device, rq, rqn, syndrome, first, gone);
+        complete_rq_error(device, rq, rqn, CqeSyndrome::local_protection, first, gone);
         return false;
     }
     store_be32(cqe.data() + Cqe::wqe_id.dword,
@@ -116,6 +112,8 @@ void receive_into_strides(Device &device, Rq &rq, u32 rqn, std::span<const u8> f
     Next next = open_wqe(device, rq);
     if (next == Next::dry) return drop_out_of_buffer(device, rq, frame.size());
     if (next == Next::broken) fail_rq(device, rq, rqn);
+    if (next == Next::ready && !fits(strides, frame.size(), need))
+        return drop_frame(device, frame.size(), Counter::rx_drop_wqe_too_small);
     if (next == Next::broken || !deliver(device, rq, rqn, frame, need, cqe))
         return drop_frame(device, frame.size(), Counter::rx_drop_queue_error);
     device.trace(CX_TRACE_FRAME_IN, frame.size(), rqn, 0);

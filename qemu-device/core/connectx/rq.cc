@@ -15,7 +15,7 @@ namespace {
 constexpr u32 kSynType = 0x5b0001, kSynSize = 0x5b0002, kSynPd = 0x5b0003, kSynCq = 0x5b0004,
               kSynCounter = 0x5b0005, kSynRing = 0x5b0006, kSynRecord = 0x5b0007, kSynFull = 0x5b0008,
               kSynNumber = 0x5b0009, kSynUsed = 0x5b000a, kSynState = 0x5b000b, kSynMove = 0x5b000c,
-              kSynMask = 0x5b000d, kSynFcs = 0x5b000e;
+              kSynMask = 0x5b000d;
 constexpr u64 kModifiable =
     ModifyQueueIn::kRqVsd | ModifyQueueIn::kRqScatterFcs | ModifyQueueIn::kRqCounterSet;
 
@@ -67,7 +67,6 @@ Reply check_new(ConstView<RqContext> context, ConstView<WqContext> wq) {
     if (!inline_memory || context.get(RqContext::rlky) || context.get(RqContext::ts_format) > kTsDefault ||
         context.get(RqContext::state) != static_cast<u32>(QueueState::reset))
         return fail(Status::bad_parameter, kSynType);
-    if (context.get(RqContext::scatter_fcs)) return fail(Status::bad_parameter, kSynFcs);
     return check_ring(wq);
 }
 
@@ -84,6 +83,7 @@ void describe(Rq &rq, ConstView<RqContext> context, ConstView<WqContext> wq) {
     rq.pd = wq.get(WqContext::pd);
     rq.user_index = context.get(RqContext::user_index);
     rq.vlan_strip = !context.get(RqContext::vsd);
+    rq.scatter_fcs = context.get(RqContext::scatter_fcs);
     rq.flush_in_error = context.get(RqContext::flush_in_error_en);
     std::memcpy(rq.context, context.raw(), sizeof rq.context);
 }
@@ -142,11 +142,10 @@ Reply modify_rq(Device &device, const Request &request, const Response &) {
         return fail(Status::bad_resource_state, kSynMove);
     u64 mask = in.get(ModifyQueueIn::modify_bitmask);
     if (mask & ~kModifiable) return fail(Status::bad_parameter, kSynMask);
-    if (mask & ModifyQueueIn::kRqScatterFcs && context.get(RqContext::scatter_fcs))
-        return fail(Status::bad_parameter, kSynFcs);
     if (mask & ModifyQueueIn::kRqCounterSet &&
         !change_counter_set(device, *rq, context.get(RqContext::counter_set_id)))
         return fail(Status::bad_resource, kSynCounter);
+    if (mask & ModifyQueueIn::kRqScatterFcs) rq->scatter_fcs = context.get(RqContext::scatter_fcs);
     if (mask & ModifyQueueIn::kRqVsd) rq->vlan_strip = !context.get(RqContext::vsd);
 
     QueueState next = static_cast<QueueState>(to);
@@ -165,7 +164,7 @@ Reply query_rq(Device &device, const Request &request, const Response &response)
     auto out = response.view<RqContext>(QueryQueueOut::context);
     std::memcpy(out.raw(), rq->context, sizeof rq->context);
     out.set(RqContext::state, static_cast<u32>(rq->state));
-    out.set(RqContext::vsd, !rq->vlan_strip).set(RqContext::counter_set_id, rq->counter_set);
+    out.set(RqContext::vsd, !rq->vlan_strip).set(RqContext::scatter_fcs, rq->scatter_fcs).set(RqContext::counter_set_id, rq->counter_set);
     return kOk;
 }
 

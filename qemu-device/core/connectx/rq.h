@@ -56,6 +56,7 @@ struct Rq {
     u8 counter_set = 0; // 0: none
     bool vlan_strip = true;
     bool flush_in_error = false;
+    bool scatter_fcs = false;
     bool striding = false;
     u32 users = 0; // TIRs and indirection table entries that name it
 

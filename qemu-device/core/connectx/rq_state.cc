@@ -60,11 +60,9 @@ void fail_rq(Device &device, Rq &rq, u32 rqn) {
 }
 
 void complete_rq_error(Device &device, Rq &rq, u32 rqn, CqeSyndrome syndrome, u16 counter, StridesGone gone) {
-    bool posted = post_error_cqe(device, rq.cqn, QueueKind::receive, rqn, syndrome, 0, counter, gone);
-    if (!posted || syndrome != CqeSyndrome::local_length) {
-        device.counters.add(Counter::queue_errors);
-        enter_rq_error(device, rq, rqn);
-    }
+    (void)post_error_cqe(device, rq.cqn, QueueKind::receive, rqn, syndrome, 0, counter, gone);
+    device.counters.add(Counter::queue_errors);
+    enter_rq_error(device, rq, rqn);
 }
 
 bool complete_rq(Device &device, Rq &rq, u32 rqn, std::span<u8, kCqeBytes> cqe, u16 counter) {

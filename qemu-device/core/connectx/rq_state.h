@@ -25,8 +25,7 @@ Next next_posted(Device &device, Rq &rq);
 void enter_rq_error(Device &device, Rq &rq, u32 rqn);
 // The card found the queue unusable, and no completion can say so.
 void fail_rq(Device &device, Rq &rq, u32 rqn);
-// One WQE failed. A frame too long for it costs only that WQE; an unusable one stops the queue, as drivers
-// expect.
+// A WQE cannot be used: its completion says so and the queue stops.
 void complete_rq_error(Device &device, Rq &rq, u32 rqn, CqeSyndrome syndrome, u16 counter,
                        StridesGone gone = {});
 // A good frame: `where` is the last word of the entry but for opcode and owner. False when the entry is lost;

@@ -43,10 +43,11 @@ const Words kGeneralWords = {
     {0x018, 20 << 16 | 13},                    // log_max_cq_sz, log_max_cq
     {0x01c, 16u << 24 | 16 << 16 | 6},         // log_max_eq_sz, log_max_mkey, log_max_eq
     {0x020, 1u << 24 | 1 << 23 | 1 << 7 | 16}, // one level of keys, fixed pieces, long UMR offset, list size
+    {0x024, 1 << 13 | 1 << 6},                 // eth_wqe_too_small, vnic_env_cq_overrun
     {0x02c, 1 << 16},                          // qcam_reg
-    // vport_group_manager, nic_flow_table, mcam_reg, pcam_reg, port_module_event, beacon_led,
-    // port_type Ethernet, one port
-    {0x034, 1u << 31 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 10 | 1 << 8 | 1},
+    // vport_group_manager, vnic_env_queue_counters, nic_flow_table, mcam_reg, pcam_reg, port_module_event,
+    // beacon_led, port_type Ethernet, one port
+    {0x034, 1u << 31 | 1 << 27 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 10 | 1 << 8 | 1},
     {0x038, 8 << 16 | 1 << 15}, // max_tc, temp_warn_event
     {0x03c, 1},                 // cqe_version
     {0x040, 1 << 30 | 1 << 3},  // striding_rq, eth_net_offloads
@@ -57,6 +58,7 @@ const Words kGeneralWords = {
     {0x050, 1024},                                      // max_wqe_sz_sq
     {0x054, 512},                                       // max_wqe_sz_rq
     {0x064, 16 << 24 | 16 << 16},                       // log_max_transport_domain, log_max_pd
+    {0x068, 7u << 29},                                  // discards: steering, receive and transmit while down
     {0x06c, 12 << 24 | 12 << 16 | 12 << 8 | 16},        // log_max_rq, sq, tir, tis
     {0x070, 1u << 31 | 12 << 16 | 11 << 8},             // basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size
     {0x074, 1u << 31 | 9 << 24 | 4 << 16 | 6 << 8 | 6}, // few strides, stride sizes
@@ -77,12 +79,11 @@ TEST_F(CapsTest, GeneralImageHoldsTheseWordsAndNothingElse) {
 TEST_F(CapsTest, EthernetImageHoldsTheseWordsAndNothingElse) {
     const Words expected = {
         // csum, vlan, VLAN insertion, loopback switch, LSO up to 2^18, no inline header, 2^8 indirection
-        // entries,
-        // multi-packet send, GRE, VXLAN
+        // entries, UMR, FCS, multi-packet send, GRE, VXLAN; software parser with checksums and LSO, sums over all,
+        // GENEVE sent, 16 VXLAN ports, GENEVE received
         {0x00,
-         1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 7 | 1 << 5 | 1 << 1 | 1},
-        // software parser with checksums and LSO, GENEVE sent, 16 VXLAN ports, GENEVE received
-        {0x04, 7u << 29 | 1 << 27 | 16 << 8 | 1},
+         1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 7 | 1 << 6 | 1 << 5 | 1 << 1 | 1},
+        {0x04, 7u << 29 | 1 << 28 | 1 << 27 | 16 << 8 | 1},
     };
     EXPECT_EQ(nonzero(image(current(kEthernet))), expected);
     EXPECT_EQ(nonzero(image(maximum(kEthernet))), expected);

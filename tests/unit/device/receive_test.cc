@@ -16,11 +16,18 @@ class ReceiveTest : public testing::Test {
     Bytes delivered(const Completion &done) {
         return card_.host.memory.bytes(buffer_, done.get(Cqe::byte_cnt));
     }
-    void set_vsd(bool vsd) {
+    void modify(u64 bitmask, Field<RqContext> field, u32 value) {
         CommandInput in = card_.modify_rq_input(rq_, QueueState::ready, QueueState::ready);
-        in.set(ModifyQueueIn::modify_bitmask, ModifyQueueIn::kRqVsd)
-            .set(RqContext::vsd, vsd, ModifyQueueIn::context);
+        in.set(ModifyQueueIn::modify_bitmask, bitmask).set(field, value, ModifyQueueIn::context);
         ASSERT_TRUE(card_.driver.run(in).ok());
+    }
+    void set_vsd(bool vsd) { modify(ModifyQueueIn::kRqVsd, RqContext::vsd, vsd); }
+    // What drivers that take the sum for the whole packet rely on.
+    void expect_sum_of_all(const Bytes &frame, const char *what) {
+        Completion done = receive(frame);
+        Bytes got = delivered(done);
+        EXPECT_EQ(done.get(Cqe::check_sum), slow_sum(Bytes(got.begin() + 14, got.end())))
+            << what << ", " << got.size() << " bytes";
     }
 
     Card card_;
@@ -127,7 +134,7 @@ TEST_F(ReceiveTest, FragmentsAreMarkedAndHaveNoLayerFour) {
     EXPECT_EQ(done.get(Cqe::check_sum), slow_sum(Bytes(whole.begin() + 14, whole.end())));
 }
 
-TEST_F(ReceiveTest, ChecksumCoversTheDatagramOnly) {
+TEST_F(ReceiveTest, ChecksumCoversEverythingBehindTheEthernetHeader) {
     struct {
         const char *what;
         Bytes frame;
@@ -145,11 +152,11 @@ TEST_F(ReceiveTest, ChecksumCoversTheDatagramOnly) {
          frame(Ipv4{}, Tcp{}, pattern(77), vlan_tag(0x88a8, 3) + vlan_tag(0x8100, 4) + vlan_tag(0x8100, 5)),
          26},
     };
-    for (const auto &c : kCases) {
-        u16 expected = slow_sum(Bytes(c.frame.begin() + static_cast<long>(c.ip_at), c.frame.end()));
-        EXPECT_EQ(receive(c.frame).get(Cqe::check_sum), expected) << c.what;
-        EXPECT_EQ(receive(c.frame + Bytes{0xde, 0xad, 0xbe}).get(Cqe::check_sum), expected)
-            << c.what << " with padding";
+    for (bool vsd : {false, true}) {
+        set_vsd(vsd);
+        for (const auto &c : kCases)
+            for (const Bytes &padding : {Bytes{}, Bytes{0xde, 0xad, 0xbe}})
+                expect_sum_of_all(c.frame + padding, c.what);
     }
     EXPECT_EQ(receive(ethernet(0x88b5) + pattern(100)).get(Cqe::check_sum), 0u) << "not IP";
 }
@@ -208,6 +215,42 @@ TEST_F(ReceiveTest, StrippingCanBeSwitchedOffAndOnAgain) {
     EXPECT_EQ(delivered(done), tagged);
     set_vsd(false);
     EXPECT_EQ(receive(tagged).get(Cqe::vlan_stripped), 1u);
+}
+
+// ---- FCS
+// ------------------------------------------------------------------------------------------------------------------
+// IEEE 802.3 as it is written: bit by bit, lowest first.
+Bytes slow_fcs(const Bytes &frame) {
+    u32 crc = 0xffffffff;
+    for (u8 byte : frame)
+        for (unsigned bit = 0; bit < 8; ++bit)
+            crc = crc >> 1 ^ ((crc ^ byte >> bit) & 1 ? 0xedb88320 : 0);
+    crc = ~crc;
+    return {static_cast<u8>(crc), static_cast<u8>(crc >> 8), static_cast<u8>(crc >> 16),
+            static_cast<u8>(crc >> 24)};
+}
+
+TEST_F(ReceiveTest, FcsFollowsTheFrameWhenTheQueueWantsIt) {
+    ASSERT_EQ(slow_fcs({'1', '2', '3', '4', '5', '6', '7', '8', '9'}), (Bytes{0x26, 0x39, 0xf4, 0xcb}));
+    modify(ModifyQueueIn::kRqScatterFcs, RqContext::scatter_fcs, 1);
+    for (usize payload : {0, 1, 46, 1460}) {
+        Bytes whole = frame(Ipv4{}, Tcp{}, pattern(payload));
+        Completion done = receive(whole);
+        EXPECT_EQ(done.get(Cqe::byte_cnt), whole.size() + 4);
+        EXPECT_EQ(delivered(done), whole + slow_fcs(whole));
+        expect_sum_of_all(whole, "with FCS");
+    }
+    Bytes whole = ethernet(0x88b5) + pattern(60);
+    EXPECT_EQ(delivered(receive(whole)), whole + slow_fcs(whole));
+    modify(ModifyQueueIn::kRqScatterFcs, RqContext::scatter_fcs, 0);
+    EXPECT_EQ(delivered(receive(whole)), whole);
+}
+
+TEST_F(ReceiveTest, FcsIsThatOfTheWireAlsoWhenTheTagIsStripped) {
+    modify(ModifyQueueIn::kRqScatterFcs, RqContext::scatter_fcs, 1);
+    Bytes tagged = frame(Ipv4{}, Tcp{}, pattern(21), vlan_tag(0x8100, 5));
+    EXPECT_EQ(delivered(receive(tagged)), frame(Ipv4{}, Tcp{}, pattern(21)) + slow_fcs(tagged));
+    expect_sum_of_all(tagged, "stripped, with FCS");
 }
 
 // ---- Frames cut anywhere
