@@ -204,6 +204,8 @@ struct EthernetCaps {
     static constexpr F csum_cap{0x00, 31, 31};
     static constexpr F vlan_cap{0x00, 30, 30};
     static constexpr F lro_cap{0x00, 29, 29};
+    static constexpr F lro_psh_flag{0x00, 28, 28};
+    static constexpr F lro_time_stamp{0x00, 27, 27};
     static constexpr F wqe_vlan_insert{0x00, 24, 24};
     static constexpr F self_lb_en_modifiable{0x00, 23, 23};
     static constexpr F max_lso_cap{0x00, 20, 16};     // log2 bytes
@@ -221,9 +223,16 @@ struct EthernetCaps {
     static constexpr F tunnel_stateless_geneve_tx{0x04, 27, 27};
     static constexpr F max_vxlan_udp_ports{0x04, 15, 8};
     static constexpr F tunnel_stateless_geneve_rx{0x04, 0, 0};
+    static constexpr F lro_min_mss_size{0x08, 15, 0};
+    static constexpr F lro_timer_period_0{0x30, 31, 0}; // microseconds, rising
+    static constexpr F lro_timer_period_1{0x34, 31, 0};
+    static constexpr F lro_timer_period_2{0x38, 31, 0};
+    static constexpr F lro_timer_period_3{0x3c, 31, 0};
     static constexpr F rows[] = {csum_cap,
                                  vlan_cap,
                                  lro_cap,
+                                 lro_psh_flag,
+                                 lro_time_stamp,
                                  wqe_vlan_insert,
                                  self_lb_en_modifiable,
                                  max_lso_cap,
@@ -240,7 +249,12 @@ struct EthernetCaps {
                                  cqe_checksum_full,
                                  tunnel_stateless_geneve_tx,
                                  max_vxlan_udp_ports,
-                                 tunnel_stateless_geneve_rx};
+                                 tunnel_stateless_geneve_rx,
+                                 lro_min_mss_size,
+                                 lro_timer_period_0,
+                                 lro_timer_period_1,
+                                 lro_timer_period_2,
+                                 lro_timer_period_3};
 };
 
 struct FlowTableCaps { // properties of one table type; NIC receive at 0x40 of the image, NIC transmit at

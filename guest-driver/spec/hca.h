@@ -224,8 +224,8 @@ struct QueryQCounterOut {
     static constexpr F out_of_buffer{0x30, 31, 0};
     static constexpr F rows[] = {rx_write_requests, out_of_buffer};
 };
-static_assert(disjoint(QueryVnicEnvOut::rows) && disjoint(QueryVportCounterIn::rows) && disjoint(AllocQCounterOut::rows) &&
-              disjoint(DeallocQCounterIn::rows) && disjoint(QueryQCounterIn::rows) &&
-              disjoint(QueryQCounterOut::rows));
+static_assert(disjoint(QueryVnicEnvOut::rows) && disjoint(QueryVportCounterIn::rows) &&
+              disjoint(AllocQCounterOut::rows) && disjoint(DeallocQCounterIn::rows) &&
+              disjoint(QueryQCounterIn::rows) && disjoint(QueryQCounterOut::rows));
 
 } // namespace niclab

@@ -110,6 +110,8 @@ struct TirContext {
     static constexpr F lro_timeout_period_usecs{0x10, 27, 12};
     static constexpr F packet_merge_mask{0x10, 11, 8};
     static constexpr F lro_max_ip_payload_size{0x10, 7, 0};
+    static constexpr u32 kMergeIpv4 = 1 << 0, kMergeIpv6 = 1 << 1; // packet_merge_mask
+    static constexpr u32 kMergeUnit = 256;                         // of lro_max_ip_payload_size
     static constexpr F inline_rqn{0x1c, 23, 0};
     static constexpr F rx_hash_symmetric{0x20, 31, 31};
     static constexpr F tunneled_offload_en{0x20, 29, 29};

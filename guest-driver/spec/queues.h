@@ -174,6 +174,11 @@ struct Cqe {
     static constexpr F outer_l3_ipv6{0x00, 25, 25};
     static constexpr F tunneled{0x00, 24, 24};
     static constexpr F wqe_id{0x00, 15, 0}; // striding receive queue: index of the WQE
+    // merged frames (LRO)
+    static constexpr F lro_tcp_psh{0x04, 30, 30};
+    static constexpr F lro_min_ttl{0x04, 23, 16};
+    static constexpr F lro_tcp_win{0x04, 15, 0};
+    static constexpr F lro_ack_seq_num{0x08, 31, 0};
     static constexpr F rss_hash_result{0x0c, 31, 0};
     static constexpr F rss_hash_l4{0x10, 31, 30}; // 0 none, 1 TCP, 2 UDP, 3 SPI
     static constexpr F rss_hash_ip{0x10, 27, 26}; // 0 none, 1 IPv4, 2 IPv6
@@ -207,10 +212,11 @@ struct Cqe {
     static constexpr F owner{0x3c, 0, 0};
     static constexpr u16 op_own_byte = 0x3f;
     static constexpr F rows[] = {
-        outer_l3_ipv6, tunneled,      wqe_id,    rss_hash_result, rss_hash_l4, rss_hash_ip, ecn_ce,
-        check_sum,     l4_ok,         l3_ok,     l2_ok,           ip_frag,     l4_hdr_type, l3_hdr_type,
-        ip_ext_opts,   vlan_stripped, vlan_info, lro_num_seg,     user_index,  ft_metadata, byte_cnt,
-        qpn,           wqe_counter,   opcode,    format,          solicited,   owner};
+        outer_l3_ipv6,   tunneled,    wqe_id,      lro_tcp_psh, lro_min_ttl, lro_tcp_win,   lro_ack_seq_num,
+        rss_hash_result, rss_hash_l4, rss_hash_ip, ecn_ce,      check_sum,   l4_ok,         l3_ok,
+        l2_ok,           ip_frag,     l4_hdr_type, l3_hdr_type, ip_ext_opts, vlan_stripped, vlan_info,
+        lro_num_seg,     user_index,  ft_metadata, byte_cnt,    qpn,         wqe_counter,   opcode,
+        format,          solicited,   owner};
 };
 struct ErrorCqe { // opcodes 13 and 14
     using F = Field<ErrorCqe>;

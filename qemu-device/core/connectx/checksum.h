@@ -35,9 +35,9 @@ struct ReceivedSums {
 };
 ReceivedSums received_sums(std::span<const u8> frame, const Packet &packet);
 
-// The sum over everything behind the Ethernet header of `frame`, which is the received frame with its tag taken
-// off or an FCS added: tags that stayed, the datagram that starts at `l3_at`, what follows it. 0 when it is not
-// IP.
+// The sum over everything behind the Ethernet header of `frame`, which is the received frame with its tag
+// taken off or an FCS added: tags that stayed, the datagram that starts at `l3_at`, what follows it. 0 when
+// it is not IP.
 u16 full_sum(std::span<const u8> frame, usize l3_at, const Packet &packet, const ReceivedSums &sums);
 
 } // namespace niclab::connectx

@@ -31,6 +31,8 @@ constexpr const char *kNames[] = {
     "rx_frames",
     "rx_bytes",
     "rx_fillers",
+    "rx_merged_segments",
+    "rx_merged_frames",
     "rx_drop_port_down",
     "rx_drop_oversize",
     "rx_drop_runt",

@@ -30,6 +30,8 @@ enum class Counter : u16 {
     rx_frames,
     rx_bytes,
     rx_fillers,
+    rx_merged_segments,
+    rx_merged_frames,
     rx_drop_port_down,
     rx_drop_oversize,
     rx_drop_runt,

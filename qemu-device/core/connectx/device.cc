@@ -44,6 +44,7 @@ u32 Device::live_objects() const {
 }
 
 void Device::drop_objects() {
+    lro.forget_all();
     steering.reset();
     tirs.clear();
     rqts.clear();

@@ -12,6 +12,7 @@
 #include "connectx/dma.h"
 #include "connectx/eq.h"
 #include "connectx/hca.h"
+#include "connectx/lro.h"
 #include "connectx/mkey.h"
 #include "connectx/object_table.h"
 #include "connectx/port.h"
@@ -89,6 +90,7 @@ class Device {
     VxlanPorts vxlan_ports;
 
     SendPath send;       // scratch memory of the datapath      (sq.h)
+    Lro lro;             // frames being merged                 (lro.h)
     ReceivePath receive; //                                     (receive.h)
 
   private:

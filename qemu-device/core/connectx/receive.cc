@@ -111,11 +111,13 @@ void deliver(Device &device, const Arrival &arrival, const Verdict::To &to) {
     store_be32(raw + Cqe::qpn.dword, Cqe::qpn.place(to.flow_tag));
     bool strip = strips(*rq, packet);
     if (strip) cqe.set(Cqe::vlan_stripped, 1).set(Cqe::vlan_info, packet.outer_tci);
-    std::span<const u8> frame =
-        reshape(device.receive.reshaped.get(), arrival.frame, strip, rq->scatter_fcs);
+    std::span<const u8> frame = reshape(device.receive.reshaped.get(), arrival.frame, strip, rq->scatter_fcs);
     u16 sum = full_sum(frame, strip ? packet.l3_at - kVlanTagBytes : packet.l3_at, packet, arrival.sums);
     store_be32(raw + Cqe::check_sum.dword, Cqe::check_sum.place(sum));
     store_be32(raw + Cqe::byte_cnt.dword, static_cast<u32>(frame.size()));
+    if ((tir->merge_ipv4 || tir->merge_ipv6) &&
+        device.lro.take(device, *tir, rqn, {frame, packet, arrival.sums, strip ? kVlanTagBytes : 0}, raw))
+        return;
     rq_receive(device, rqn, frame, raw);
 }
 

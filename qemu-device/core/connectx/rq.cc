@@ -149,6 +149,7 @@ Reply modify_rq(Device &device, const Request &request, const Response &) {
     if (mask & ModifyQueueIn::kRqVsd) rq->vlan_strip = !context.get(RqContext::vsd);
 
     QueueState next = static_cast<QueueState>(to);
+    if (next != QueueState::ready) device.lro.forget(device, number);
     if (next == QueueState::error) {
         enter_rq_error(device, *rq, number);
     } else if (next != rq->state) {
@@ -164,7 +165,9 @@ Reply query_rq(Device &device, const Request &request, const Response &response)
     auto out = response.view<RqContext>(QueryQueueOut::context);
     std::memcpy(out.raw(), rq->context, sizeof rq->context);
     out.set(RqContext::state, static_cast<u32>(rq->state));
-    out.set(RqContext::vsd, !rq->vlan_strip).set(RqContext::scatter_fcs, rq->scatter_fcs).set(RqContext::counter_set_id, rq->counter_set);
+    out.set(RqContext::vsd, !rq->vlan_strip)
+        .set(RqContext::scatter_fcs, rq->scatter_fcs)
+        .set(RqContext::counter_set_id, rq->counter_set);
     return kOk;
 }
 
@@ -173,6 +176,7 @@ Reply destroy_rq(Device &device, const Request &request, const Response &) {
     Rq *rq = device.rqs.find(number);
     if (!rq) return fail(Status::bad_resource, kSynNumber);
     if (rq->users) return fail(Status::bad_resource_state, kSynUsed);
+    device.lro.forget(device, number);
     change_counter_set(device, *rq, 0);
     if (Pd *pd = device.pds.find(rq->pd)) --pd->users;
     cq_close_session(device, rq->cqn);

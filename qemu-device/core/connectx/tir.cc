@@ -97,6 +97,21 @@ void take_hash(Tir &tir, ConstView<TirContext> context) {
         context.raw() + TirContext::toeplitz_key, ToeplitzHash::kKeyBytes));
 }
 
+void take_merge(Device &device, Tir &tir, ConstView<TirContext> context) {
+    u32 mask = context.get(TirContext::packet_merge_mask);
+    tir.merge_ipv4 = mask & TirContext::kMergeIpv4;
+    tir.merge_ipv6 = mask & TirContext::kMergeIpv6;
+    tir.merge_bytes = context.get(TirContext::lro_max_ip_payload_size) * TirContext::kMergeUnit;
+    tir.merge_microseconds = context.get(TirContext::lro_timeout_period_usecs);
+    if (mask != 0) device.lro.prepare(device);
+}
+
+bool merge_is_known(ConstView<TirContext> context) {
+    u32 mask = context.get(TirContext::packet_merge_mask);
+    return (mask & ~(TirContext::kMergeIpv4 | TirContext::kMergeIpv6)) == 0 &&
+           context.get(TirContext::lro_timeout_period_usecs) <= kMaxLroMicroseconds;
+}
+
 bool hash_is_known(ConstView<TirContext> context) {
     constexpr u32 kKnown = kSrcIp | kDstIp | kSrcPort | kDstPort | kIpsecSpi;
     return context.get(TirContext::rx_hash_fn) <= static_cast<u32>(HashFunction::toeplitz) &&
@@ -199,12 +214,12 @@ Reply destroy_rqt(Device &device, const Request &request, const Response &) {
     return kOk;
 }
 
-// Receive merging (LRO) and tunnels are not offered. The self-loopback bits are kept for QUERY_TIR and decide
+// Tunnels are not offered. The self-loopback bits are kept for QUERY_TIR and decide
 // nothing: the card has no local loopback path, every frame that a send queue emits goes to the wire and
 // nowhere else.
 Reply create_tir(Device &device, const Request &request, const Response &response) {
     auto context = request.view<TirContext>(CreateTirIn::context);
-    if (context.get(TirContext::packet_merge_mask)) return fail(Status::bad_parameter, kSynTirMerge);
+    if (!merge_is_known(context)) return fail(Status::bad_parameter, kSynTirMerge);
     if (context.get(TirContext::tunneled_offload_en)) return fail(Status::bad_parameter, kSynTirTunnel);
     if (!hash_is_known(context)) return fail(Status::bad_parameter, kSynTirHash);
     u32 dispatch = context.get(TirContext::disp_type);
@@ -221,6 +236,7 @@ Reply create_tir(Device &device, const Request &request, const Response &respons
     TransportDomain *domain = device.transport_domains.find(tir->transport_domain);
     if (!domain) return fail(Status::bad_resource, kSynTirDomain);
     take_hash(*tir, context);
+    take_merge(device, *tir, context);
     std::memcpy(tir->context, context.raw(), sizeof tir->context);
     u32 number;
     if (!device.tirs.add(std::move(tir), number)) return fail(Status::no_resources, kSynTirFull);
@@ -238,13 +254,19 @@ Reply modify_tir(Device &device, const Request &request, const Response &) {
     u64 mask = in.get(ModifyTirIn::bitmask);
     if (mask & ~(ModifyTirIn::kPacketMerge | ModifyTirIn::kHash | ModifyTirIn::kSelfLoopback))
         return fail(Status::bad_parameter, kSynTirMask);
-    if (mask & ModifyTirIn::kPacketMerge && context.get(TirContext::packet_merge_mask))
+    if (mask & ModifyTirIn::kPacketMerge && !merge_is_known(context))
         return fail(Status::bad_parameter, kSynTirMerge);
     if (mask & ModifyTirIn::kHash && !hash_is_known(context)) return fail(Status::bad_parameter, kSynTirHash);
 
     View<TirContext> kept(tir->context);
     if (mask & ModifyTirIn::kSelfLoopback)
         kept.set(TirContext::self_lb_block, context.get(TirContext::self_lb_block));
+    if (mask & ModifyTirIn::kPacketMerge) {
+        take_merge(device, *tir, context);
+        for (auto field : {TirContext::packet_merge_mask, TirContext::lro_max_ip_payload_size,
+                           TirContext::lro_timeout_period_usecs})
+            kept.set(field, context.get(field));
+    }
     if (mask & ModifyTirIn::kHash) {
         take_hash(*tir, context);
         for (auto field : {TirContext::rx_hash_symmetric, TirContext::rx_hash_fn, TirContext::hash_l3_type,

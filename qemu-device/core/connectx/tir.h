@@ -31,8 +31,11 @@ struct Tir {
     bool symmetric = false;
     bool hash_ipv6 = false, hash_udp = false;
     u32 hash_fields = 0;
-    ToeplitzHash toeplitz; // made from the key in `context`
-    u32 users = 0;         // flow table entries
+    ToeplitzHash toeplitz;                       // made from the key in `context`
+    bool merge_ipv4 = false, merge_ipv6 = false; // LRO
+    u32 merge_bytes = 0;                         // of one merged IP payload
+    u32 merge_microseconds = 0;
+    u32 users = 0; // flow table entries
     u8 context[TirContext::bytes] = {};
 };
 

@@ -24,8 +24,7 @@ Reply query_vnic_env(Device &device, const Request &request, const Response &res
         .set(QueryVnicEnvOut::receive_discard_vport_down, count(Counter::rx_drop_port_down))
         .set(QueryVnicEnvOut::transmit_discard_vport_down, count(Counter::tx_drop_port_down))
         .set(QueryVnicEnvOut::cq_overrun, static_cast<u32>(count(Counter::cq_overruns)))
-        .set(QueryVnicEnvOut::eth_wqe_too_small,
-             static_cast<u32>(count(Counter::rx_drop_wqe_too_small)));
+        .set(QueryVnicEnvOut::eth_wqe_too_small, static_cast<u32>(count(Counter::rx_drop_wqe_too_small)));
     return kOk;
 }
 

@@ -79,11 +79,19 @@ TEST_F(CapsTest, GeneralImageHoldsTheseWordsAndNothingElse) {
 TEST_F(CapsTest, EthernetImageHoldsTheseWordsAndNothingElse) {
     const Words expected = {
         // csum, vlan, VLAN insertion, loopback switch, LSO up to 2^18, no inline header, 2^8 indirection
-        // entries, UMR, FCS, multi-packet send, GRE, VXLAN; software parser with checksums and LSO, sums over all,
-        // GENEVE sent, 16 VXLAN ports, GENEVE received
-        {0x00,
-         1u << 31 | 1 << 30 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 7 | 1 << 6 | 1 << 5 | 1 << 1 | 1},
+        // entries, UMR, FCS, multi-packet send, LRO with PSH and time stamps, GRE, VXLAN; software parser
+        // with
+        // checksums and LSO, sums over all, GENEVE sent, 16 VXLAN ports, GENEVE received; LRO from one byte
+        // per
+        // segment on, four timers
+        {0x00, 7u << 29 | 3 << 27 | 1 << 24 | 1 << 23 | 18 << 16 | 2 << 12 | 8 << 8 | 1 << 7 | 1 << 6 |
+                   1 << 5 | 1 << 1 | 1},
         {0x04, 7u << 29 | 1 << 28 | 1 << 27 | 16 << 8 | 1},
+        {0x08, 1},
+        {0x30, 8},
+        {0x34, 16},
+        {0x38, 32},
+        {0x3c, 1024},
     };
     EXPECT_EQ(nonzero(image(current(kEthernet))), expected);
     EXPECT_EQ(nonzero(image(maximum(kEthernet))), expected);

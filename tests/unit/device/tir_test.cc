@@ -253,7 +253,7 @@ TEST_F(TirTest, CreationAndChangeRefuseWhatTheCardCannotDo) {
     expect_refusals<TirContext>(
         card_, CreateTirIn::context, [&] { return tir_input({}); },
         {
-            {"merging", TirContext::packet_merge_mask, 1, Status::bad_parameter},
+            {"header split", TirContext::packet_merge_mask, 4, Status::bad_parameter},
             {"tunnels", TirContext::tunneled_offload_en, 1, Status::bad_parameter},
             {"unknown dispatch", TirContext::disp_type, 2, Status::bad_parameter},
             {"unknown hash", TirContext::rx_hash_fn, 3, Status::bad_parameter},
