@@ -292,6 +292,19 @@ TEST_F(TirTest, IndirectionTablesRefuseBadListsAndKeepTheOldOne) {
     EXPECT_EQ(load_be32(out.out.data() + 0x110 + 4), rqs_[1]);
 }
 
+TEST_F(TirTest, LargestTableIsUsedToItsLastEntry) {
+    std::vector<u32> rqs(2048, rqs_[0]);
+    rqs.back() = rqs_[1];
+    CommandInput in = card_.rqt_input(Opcode::create_rqt, rqs, 2048);
+    u32 rqt = card_.driver.must(in).number();
+    CommandResult out =
+        card_.driver.must(Card::number_input(Opcode::query_rqt, rqt), QueryRqtOut::bytes + 4 * 2048);
+    EXPECT_EQ(out.get(RqtContext::rqt_actual_size, QueryRqtOut::context), 2048u);
+    EXPECT_EQ(load_be32(out.out.data() + 0x110 + 4 * 2047), rqs_[1]);
+    EXPECT_EQ(card_.driver.run(card_.rqt_input(Opcode::create_rqt, rqs, 2049)).status(),
+              Status::bad_parameter);
+}
+
 TEST_F(TirTest, EachLayerHoldsTheOneBelow) {
     u32 tirn = create({});
     EXPECT_EQ(card_.destroy(Opcode::destroy_rq, rqs_[3]).status(), Status::bad_resource_state);
