@@ -48,7 +48,6 @@ Reply read_pcam(Device &, RegisterIn in, RegisterOut out) {
 }
 Reply read_mcam(Device &, RegisterIn in, RegisterOut out) {
     View<McamFeatures>(out.data() + RegisterCaps::features)
-        .set(McamFeatures::mcia_32dwords, 1)
         .set(McamFeatures::pcie_outbound_stalled, 1)
         .set(McamFeatures::tx_overflow_buffer_pkt, 1)
         .set(McamFeatures::pcie_performance_group, 1);
