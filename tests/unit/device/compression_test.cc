@@ -222,7 +222,9 @@ TEST(Compression, HashFormatCarriesTheHashAndStrideFormatTheCounter) {
 TEST(Compression, AnErrorEntryFollowsWhatWasKeptBack) {
     Receiver on(5);
     on.receive(udp_frame(), 3);
-    on.card.post_buffer(on.rq, 32); // too short for the next frame
+    constexpr u32 kNoSuchKey = 0;
+    on.card.post_list(on.rq, {{2048, kNoSuchKey, on.card.host.memory.allocate(2048)}});
+    on.card.publish(on.rq);
     on.card.host.frame_in(udp_frame());
     std::vector<Completion> all = on.expand();
     ASSERT_EQ(all.size(), 4u);
