@@ -36,7 +36,8 @@ void nic_destroy(nic **out) {
     nic *self = *out;
     if (!self) return;
     self->stop();
-    store_release(*out, static_cast<nic *>(nullptr)); // no later interrupt looks; those that did are waited for
+    store_release(*out,
+                  static_cast<nic *>(nullptr)); // no later interrupt looks; those that did are waited for
     self->quiesce_interrupts();
     self->~nic();
     plat_free(self);
