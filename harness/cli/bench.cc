@@ -94,6 +94,7 @@ Result<std::vector<Cell>> measure_setting(const Setting &setting, const std::vec
             repetitions[name].push_back(each);
     }
     std::vector<Cell> cells;
+    cells.reserve(planned.size());
     for (const Planned &each : planned)
         cells.push_back(cell_of(*each.scenario, setting, repetitions[each.scenario->name]));
     return cells;

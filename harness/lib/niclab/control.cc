@@ -64,7 +64,7 @@ class Lines {
   public:
     explicit Lines(int fd) : fd_(fd) {}
     Result<json> next() {
-        for (size_t end; (end = text_.find('\n')) == std::string::npos;) {
+        while (text_.find('\n') == std::string::npos) {
             char buffer[4096];
             ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
             if (n < 0 && errno == EINTR && !Lifeline::interrupted()) continue;
