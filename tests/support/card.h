@@ -143,10 +143,14 @@ class Card {
         add_wq(in, sq);
         return in;
     }
+    // Makes the queue by `in`, which sq_input(sq, ...) gave, and moves it to ready.
+    void start_sq(Queue &sq, const CommandInput &in) {
+        sq.number = driver.must(in).number();
+        EXPECT_EQ(modify_sq(sq, QueueState::reset, QueueState::ready).status(), Status::ok);
+    }
     Queue create_sq(unsigned log_size, u32 cqn) {
         Queue sq;
-        sq.number = driver.must(sq_input(sq, log_size, cqn)).number();
-        EXPECT_EQ(modify_sq(sq, QueueState::reset, QueueState::ready).status(), Status::ok);
+        start_sq(sq, sq_input(sq, log_size, cqn));
         return sq;
     }
     CommandResult modify_sq(const Queue &sq, QueueState from, QueueState to) {
@@ -171,10 +175,14 @@ class Card {
         add_wq(in, rq);
         return in;
     }
+    // As start_sq().
+    void start_rq(Queue &rq, const CommandInput &in) {
+        rq.number = driver.must(in).number();
+        EXPECT_EQ(modify_rq(rq, QueueState::reset, QueueState::ready).status(), Status::ok);
+    }
     Queue create_rq(unsigned log_size, unsigned log_stride, u32 cqn) {
         Queue rq;
-        rq.number = driver.must(rq_input(rq, log_size, log_stride, cqn)).number();
-        EXPECT_EQ(modify_rq(rq, QueueState::reset, QueueState::ready).status(), Status::ok);
+        start_rq(rq, rq_input(rq, log_size, log_stride, cqn));
         return rq;
     }
     CommandInput modify_rq_input(const Queue &rq, QueueState from, QueueState to) {

@@ -58,7 +58,8 @@ void Pause::begin(u64 ns) {
 }
 
 bool Pause::hold(u32 sqn) {
-    if (!paused_) return false;
+    const Sq *sq = device_.sqs.find(sqn);
+    if (!paused_ || !sq || sq->tisn == 0) return false;
     if (std::find(held_.begin(), held_.end(), sqn) == held_.end()) held_.push_back(sqn);
     return true;
 }
@@ -70,8 +71,11 @@ void Pause::end() {
     paused_ = false;
     std::vector<u32> waiting;
     waiting.swap(held_);
-    for (u32 sqn : waiting)
-        sq_doorbell(device_, sqn);
+    for (u32 sqn : waiting) {
+        // It may have been stopped or have gone since; then nobody rings it.
+        const Sq *sq = device_.sqs.find(sqn);
+        if (sq && sq->state != QueueState::reset) sq_doorbell(device_, sqn);
+    }
 }
 
 } // namespace niclab::connectx

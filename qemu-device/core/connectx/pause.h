@@ -22,6 +22,7 @@ class Pause {
     // True when the frame was a MAC control frame: nobody behind the port sees it.
     bool take(std::span<const u8> frame);
     // A doorbell of send queue `sqn` came. True when its frames have to wait; it is rung again afterwards.
+    // A queue that sends no frames does not wait: receive queues are filled through such ones.
     bool hold(u32 sqn);
 
     struct Counts {

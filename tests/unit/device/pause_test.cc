@@ -141,6 +141,25 @@ TEST_F(PauseTest, AQueueThatGoesDuringAPauseIsForgotten) {
     EXPECT_TRUE(card_.destroy(Opcode::destroy_sq, sq_.number).ok());
     card_.host.advance(10'000);
     EXPECT_EQ(sent(), 0u);
+    EXPECT_TRUE(card_.host.guest_errors.empty()) << "the guest did nothing wrong";
+}
+
+// Receive queues are filled through such queues, and receiving does not pause.
+TEST_F(PauseTest, AQueueThatSendsNoFramesDoesNotWait) {
+    Queue filler;
+    card_.start_sq(
+        filler, card_.sq_input(filler, 4, cq_.number).set(SqContext::tis_lst_sz, 0, CreateQueueIn::context));
+    pause(1000);
+    card_.send(filler, {.opcode = WqeOpcode::nop});
+    EXPECT_EQ(card_.poll(cq_).value().opcode(), CqeOpcode::requester);
+}
+
+// However many numbers a guest tries, nothing is kept for queues that are not there.
+TEST_F(PauseTest, ADoorbellOfNoQueueIsAnErrorAtOnce) {
+    pause(1000);
+    for (u32 number = 0x10000; number < 0x10100; ++number)
+        card_.doorbell(number);
+    EXPECT_EQ(card_.host.guest_errors.size(), 0x100u);
 }
 
 TEST_F(PauseTest, ResetForgetsThePause) {

@@ -228,11 +228,9 @@ TEST_F(RqTest, MoveToErrorFlushesEveryPostedList) {
 
 TEST_F(RqTest, WithoutTheFlushBitNothingIsFlushed) {
     Queue rq;
-    rq.number = card_.driver
-                    .must(card_.rq_input(rq, 3, 6, cq_.number)
-                              .set(RqContext::flush_in_error_en, 0, CreateQueueIn::context))
-                    .number();
-    ASSERT_TRUE(card_.modify_rq(rq, QueueState::reset, QueueState::ready).ok());
+    card_.start_rq(
+        rq,
+        card_.rq_input(rq, 3, 6, cq_.number).set(RqContext::flush_in_error_en, 0, CreateQueueIn::context));
     card_.post_buffer(rq);
     ASSERT_TRUE(card_.modify_rq(rq, QueueState::ready, QueueState::error).ok());
     EXPECT_TRUE(card_.drain(cq_).empty());
@@ -303,10 +301,7 @@ TEST_F(RqTest, CounterSetAndStrippingChangeWhileReady) {
 // The stock driver makes one such queue and points everything that nobody wants at it.
 TEST_F(RqTest, QueueWithoutDomainDropsSilentlyAndCanUseNoKey) {
     Queue rq;
-    rq.number =
-        card_.driver.must(card_.rq_input(rq, 0, 4, cq_.number).set(WqContext::pd, 0, CreateQueueIn::wq))
-            .number();
-    ASSERT_TRUE(card_.modify_rq(rq, QueueState::reset, QueueState::ready).ok());
+    card_.start_rq(rq, card_.rq_input(rq, 0, 4, cq_.number).set(WqContext::pd, 0, CreateQueueIn::wq));
     card_.catch_all(card_.create_tir(rq.number));
     card_.host.frame_in(plain(60));
     EXPECT_EQ(card_.out_of_buffer(), 1u);

@@ -303,11 +303,8 @@ TEST_F(SqTest, ErrorsCarryTheManualsSyndromes) {
 
 TEST_F(SqTest, QueueWithoutTransportInterfaceSendsNothing) {
     Queue ico;
-    ico.number =
-        card_.driver
-            .must(card_.sq_input(ico, 4, cq_.number).set(SqContext::tis_lst_sz, 0, CreateQueueIn::context))
-            .number();
-    ASSERT_TRUE(card_.modify_sq(ico, QueueState::reset, QueueState::ready).ok());
+    card_.start_sq(ico,
+                   card_.sq_input(ico, 4, cq_.number).set(SqContext::tis_lst_sz, 0, CreateQueueIn::context));
     card_.send(ico, kNop);
     EXPECT_EQ(card_.poll(cq_).value().opcode(), CqeOpcode::requester);
     card_.send(ico, send_of(ethernet(0x88b5) + pattern(100)));
@@ -464,11 +461,8 @@ TEST_F(SqTest, WqesBehindAFailedOneAreFlushedEachAtItsStart) {
 
 TEST_F(SqTest, WithoutTheFlushBitNothingIsFlushed) {
     Queue sq;
-    sq.number = card_.driver
-                    .must(card_.sq_input(sq, 4, cq_.number)
-                              .set(SqContext::flush_in_error_en, 0, CreateQueueIn::context))
-                    .number();
-    ASSERT_TRUE(card_.modify_sq(sq, QueueState::reset, QueueState::ready).ok());
+    card_.start_sq(
+        sq, card_.sq_input(sq, 4, cq_.number).set(SqContext::flush_in_error_en, 0, CreateQueueIn::context));
     card_.post(sq, {.opcode = WqeOpcode::umr});
     card_.post(sq, kNop);
     card_.ring(sq);

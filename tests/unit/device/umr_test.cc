@@ -53,11 +53,8 @@ class UmrTest : public testing::Test {
 
     Queue umr_queue() {
         Queue sq;
-        sq.number =
-            card_.driver
-                .must(card_.sq_input(sq, 6, cq_.number).set(SqContext::reg_umr, 1, CreateQueueIn::context))
-                .number();
-        EXPECT_TRUE(card_.modify_sq(sq, QueueState::reset, QueueState::ready).ok());
+        card_.start_sq(sq,
+                       card_.sq_input(sq, 6, cq_.number).set(SqContext::reg_umr, 1, CreateQueueIn::context));
         return sq;
     }
     Completion change(Queue &sq, u32 key, const UmrWqe &wqe) {
