@@ -10,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "niclab/descriptor.h"
 #include "niclab/lifeline.h"
 
 namespace niclab::cli {
@@ -35,20 +36,6 @@ class RawTerminal {
     termios before_{};
 };
 
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
 bool write_all(int fd, std::string_view bytes) {
     while (!bytes.empty()) {
         ssize_t written = write(fd, bytes.data(), bytes.size());
@@ -72,7 +59,7 @@ bool copy(int from, int to, bool watch_for_leave) {
 
 Status attach_terminal(const std::string &pty) {
     Descriptor line(open(pty.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
-    if (line.get() < 0) return Error{"cannot open " + pty + ": " + std::strerror(errno)};
+    if (!line.open()) return Error{"cannot open " + pty + ": " + std::strerror(errno)};
     RawTerminal guest_side(line.get());
     RawTerminal our_side(STDIN_FILENO);
     write_all(line.get(), "\n"); // asks the guest's shell for a prompt

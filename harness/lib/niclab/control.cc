@@ -2,11 +2,8 @@
 #include "niclab/control.h"
 
 #include <cerrno>
-#include <cstring>
 
-#include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "niclab/leftovers.h"
@@ -20,32 +17,8 @@ namespace niclab {
 namespace {
 
 constexpr size_t kLongestLine = 1 << 20;
+constexpr int kSilenceSeconds = 5; // one that connects and says nothing must not keep the others out
 constexpr const char *kEntry = "vm.json", *kSocket = "control";
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
-    int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-  private:
-    int fd_;
-};
-
-Result<sockaddr_un> address_of(const std::string &path) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) return Error{"the socket's path is too long: " + path};
-    std::memcpy(address.sun_path, path.c_str(), path.size());
-    return address;
-}
-
-Error failed(const std::string &what) { return Error{what + ": " + std::strerror(errno)}; }
 
 /// A reader that has gone is no reason to end.
 bool send_line(int fd, const json &line) {
@@ -68,7 +41,7 @@ class Lines {
             char buffer[4096];
             ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
             if (n < 0 && errno == EINTR && !Lifeline::interrupted()) continue;
-            if (n < 0) return failed("the connection broke");
+            if (n < 0) return system_error("the connection broke");
             if (n == 0) return Error{"the connection ended"};
             text_.append(buffer, static_cast<size_t>(n));
             if (text_.size() > kLongestLine) return Error{"a line without end"};
@@ -88,54 +61,46 @@ class Lines {
 } // namespace
 
 Result<std::unique_ptr<ControlServer>> ControlServer::start(const std::string &socket, Handler handler) {
-    sockaddr_un address = NICLAB_TRY(address_of(socket));
-    Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (fd.get() < 0) return failed("cannot make a socket");
-    if (bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 ||
-        listen(fd.get(), /*backlog=*/4) != 0)
-        return failed("cannot listen at " + socket);
-    return std::unique_ptr<ControlServer>(new ControlServer(fd.release(), std::move(handler)));
+    Descriptor listener = NICLAB_TRY(listen_at(socket, /*backlog=*/4));
+    return std::unique_ptr<ControlServer>(new ControlServer(std::move(listener), std::move(handler)));
 }
 
-ControlServer::ControlServer(int listener, Handler handler)
-    : listener_(listener), handler_(std::move(handler)), thread_([this] { serve(); }) {}
+ControlServer::ControlServer(Descriptor listener, Handler handler)
+    : listener_(std::move(listener)), handler_(std::move(handler)), thread_([this] { serve(); }) {}
 
 ControlServer::~ControlServer() {
-    shutdown(listener_, SHUT_RDWR); // accept() fails from now on
+    shutdown(listener_.get(), SHUT_RDWR); // accept_from() gives nothing from now on
     thread_.join();
-    close(listener_);
 }
 
 void ControlServer::serve() {
     for (;;) {
-        Descriptor connection(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
-        if (connection.get() >= 0)
-            answer(connection.get());
-        else if (errno != EINTR && errno != ECONNABORTED)
-            return;
+        Descriptor connection = accept_from(listener_);
+        if (!connection.open()) return;
+        limit_silence(connection, kSilenceSeconds);
+        answer(connection.get());
+    }
+}
+
+/// An order whose values are of other types than the handler expects is an order that is not understood.
+Status ControlServer::carry_out(const json &order, const Say &say) const {
+    try {
+        return handler_(order, say);
+    } catch (const json::exception &error) {
+        return Error{std::string("an order that is not understood: ") + error.what()};
     }
 }
 
 void ControlServer::answer(int connection) {
-    // One that connects and says nothing must not keep the others out.
-    timeval limit{.tv_sec = 5, .tv_usec = 0};
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     auto order = Lines(connection).next();
-    Status done = order.ok() ? handler_(*order,
-                                        [&](const std::string &line) {
-                                            send_line(connection, {{"say", line}});
-                                        })
-                             : Status(order.error());
+    auto say = [connection](const std::string &line) { send_line(connection, {{"say", line}}); };
+    Status done = order.ok() ? carry_out(*order, say) : Status(order.error());
     send_line(connection, done.ok() ? json{{"done", true}} : json{{"error", done.why()}});
 }
 
 Status send_order(const std::string &socket, const json &order, const Say &say) {
-    sockaddr_un address = NICLAB_TRY(address_of(socket));
-    Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (fd.get() < 0) return failed("cannot make a socket");
-    if (connect(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0)
-        return failed("nobody listens at " + socket);
-    if (!send_line(fd.get(), order)) return failed("cannot send the order");
+    Descriptor fd = NICLAB_TRY(connect_to(socket));
+    if (!send_line(fd.get(), order)) return system_error("cannot send the order");
     for (Lines lines(fd.get());;) {
         auto line = lines.next();
         if (Lifeline::interrupted()) return Lifeline::interruption();

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "niclab/result.h"
+#include "niclab/unix_socket.h"
 
 namespace niclab {
 
@@ -34,11 +35,12 @@ class ControlServer {
     ControlServer &operator=(const ControlServer &) = delete;
 
   private:
-    ControlServer(int listener, Handler handler);
+    ControlServer(Descriptor listener, Handler handler);
     void serve();
     void answer(int connection);
+    Status carry_out(const nlohmann::json &order, const Say &say) const;
 
-    int listener_;
+    Descriptor listener_;
     Handler handler_;
     std::thread thread_;
 };

@@ -86,6 +86,12 @@ TEST_F(ControlTest, WhatIsNoOrderIsAnsweredAndCarriesNothingOut) {
     EXPECT_EQ(orders_, 0);
 }
 
+TEST_F(ControlTest, AnOrderWithValuesOfOtherTypesIsAnsweredAndTheNextOneCarriedOut) {
+    EXPECT_THAT(order({{"lines", "three"}}).why(), HasSubstr("not understood"));
+    EXPECT_THAT(order({{"fail", {1, 2}}}).why(), HasSubstr("not understood"));
+    EXPECT_TRUE(order({{"lines", 1}}).ok());
+}
+
 TEST_F(ControlTest, AClientThatLeavesDoesNoHarm) {
     say_raw("{\"lines\": 10000}\n", /*wait=*/false);
     EXPECT_TRUE(order({{"lines", 1}}).ok());

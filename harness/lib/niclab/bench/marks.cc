@@ -3,12 +3,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "niclab/lifeline.h"
@@ -17,10 +15,8 @@ namespace niclab::bench {
 namespace {
 
 constexpr int kPollMs = 100;
-constexpr time_t kSilenceSeconds = 60;
+constexpr int kSilenceSeconds = 60;
 constexpr std::uint32_t kMostCounts = 1u << 24;
-
-Error system_error(const std::string &what) { return Error{what + ": " + std::strerror(errno)}; }
 
 Status receive(int connection, void *to, size_t length) {
     char *at = static_cast<char *>(to);
@@ -57,48 +53,31 @@ Result<MarkListener> MarkListener::open() {
     static std::atomic<unsigned> serial{0};
     Lifeline *lifeline = NICLAB_TRY(Lifeline::get());
     std::string path = lifeline->folder() / fmt::format("marks-{}", ++serial);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path)
-        return Error{"the path '" + path + "' is too long for a socket"};
-    path.copy(address.sun_path, path.size());
-    MarkListener opened(path, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (opened.listener_ < 0 ||
-        bind(opened.listener_, reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 ||
-        listen(opened.listener_, 1) != 0)
-        return system_error("listening at " + path);
-    return opened;
+    Descriptor listener = NICLAB_TRY(listen_at(path, /*backlog=*/1));
+    return MarkListener(std::move(path), std::move(listener));
 }
 
-MarkListener::MarkListener(MarkListener &&other) noexcept
-    : path_(std::move(other.path_)), listener_(std::exchange(other.listener_, -1)),
-      plugin_(std::exchange(other.plugin_, -1)) {}
-
 MarkListener::~MarkListener() {
-    if (listener_ < 0) return;
-    close(listener_);
-    if (plugin_ >= 0) close(plugin_);
-    unlink(path_.c_str());
+    if (listener_.open()) unlink(path_.c_str());
 }
 
 Result<bool> MarkListener::ready() {
-    pollfd waiting{plugin_ >= 0 ? plugin_ : listener_, POLLIN, 0};
+    pollfd waiting{plugin_.open() ? plugin_.get() : listener_.get(), POLLIN, 0};
     if (poll(&waiting, 1, kPollMs) <= 0) return false;
-    if (plugin_ >= 0) return true;
-    plugin_ = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (plugin_ < 0) return system_error("the counting plugin's connection");
-    timeval limit{kSilenceSeconds, 0};
-    setsockopt(plugin_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (plugin_.open()) return true;
+    plugin_ = accept_from(listener_);
+    if (!plugin_.open()) return system_error("the counting plugin's connection");
+    limit_silence(plugin_, kSilenceSeconds);
     return false;
 }
 
 Result<Mark> MarkListener::next(Vm &vm, Milliseconds limit) {
     NICLAB_TRY(vm.until("the bench in the guest", limit, [this] { return ready(); }));
-    return read_mark(plugin_);
+    return read_mark(plugin_.get());
 }
 
 Status MarkListener::answer() {
-    if (send(plugin_, "", 1, MSG_NOSIGNAL) != 1) return system_error("answering the counting plugin");
+    if (send(plugin_.get(), "", 1, MSG_NOSIGNAL) != 1) return system_error("answering the counting plugin");
     return {};
 }
 

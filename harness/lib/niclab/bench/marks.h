@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "niclab/unix_socket.h"
 #include "niclab/vm.h"
 #include "plugin/protocol.h"
 
@@ -24,7 +25,7 @@ class MarkListener {
   public:
     static Result<MarkListener> open();
 
-    MarkListener(MarkListener &&other) noexcept;
+    MarkListener(MarkListener &&) noexcept = default;
     MarkListener &operator=(MarkListener &&) = delete;
     ~MarkListener();
 
@@ -34,12 +35,12 @@ class MarkListener {
     Status answer();
 
   private:
-    MarkListener(std::string path, int listener) : path_(std::move(path)), listener_(listener) {}
+    MarkListener(std::string path, Descriptor listener)
+        : path_(std::move(path)), listener_(std::move(listener)) {}
     Result<bool> ready();
 
     std::string path_;
-    int listener_ = -1;
-    int plugin_ = -1;
+    Descriptor listener_, plugin_;
 };
 
 } // namespace niclab::bench
