@@ -7,7 +7,7 @@
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "  ./niclab --help  the lab itself: up, demo, bench, doctor"
+	@echo "  ./niclab --help  the lab itself: up, reload, demo, bench, doctor"
 
 setup: ## Install the Debian packages the project needs (as root)
 	@harness/host/setup

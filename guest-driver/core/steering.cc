@@ -15,8 +15,7 @@ constexpr u32 kUntaggedEntry = 4096, kServiceTagEntry = 4097, kAnyVlanEntry = 40
 // Address table: full addresses, then "any multicast", then "any".
 constexpr u32 kMulticastEntry = 1024, kAnyAddressEntry = 1025;
 
-constexpr u8 kAllOnesMac[6] = {0xff, 0xff, 0xff,
-                               0xff, 0xff, 0xff}; // broadcast address, and the mask of an address
+constexpr const u8 *kWholeAddress = kBroadcast; // all ones: also the mask of an address
 constexpr u8 kMulticastBit[6] = {1, 0, 0, 0, 0, 0};
 
 // Traffic-type table: a row per entry, in the order of enum Traffic.
@@ -98,7 +97,7 @@ Result<void> Steering::set_traffic_entry(const Rss &rss, bool by_version, u32 in
 
 Result<void> Steering::create_address_table() {
     TRY(address_.create(*commands_, kAddressLevel, kLogAddressTable));
-    TRY(address_.add_group(0, kAddresses - 1, Match{}.set_dmac(kAllOnesMac)));
+    TRY(address_.add_group(0, kAddresses - 1, Match{}.set_dmac(kWholeAddress)));
     TRY(address_.add_group(kMulticastEntry, kMulticastEntry, Match{}.set_dmac(kMulticastBit)));
     return address_.add_group(kAnyAddressEntry, kAnyAddressEntry, Match{});
 }
@@ -156,7 +155,7 @@ bool Steering::want_addresses(const nic_filter &filter) {
     for (Address &address : addresses_)
         address.wanted = false;
     bool fits = want_address(filter.mac);
-    fits = want_address(kAllOnesMac) && fits;
+    fits = want_address(kBroadcast) && fits;
     for (unsigned i = 0; i < filter.address_count; ++i)
         fits = want_address(filter.addresses[i]) && fits;
     return fits;

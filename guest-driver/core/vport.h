@@ -7,9 +7,12 @@
 
 namespace niclab::driver {
 
+constexpr usize kMacBytes = 6;
+constexpr u8 kBroadcast[kMacBytes] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+inline bool is_multicast(const u8 *mac) { return mac[0] & 1; }
+
 struct MacAddress {
-    u8 bytes[6] = {};
-    bool multicast() const { return bytes[0] & 1; }
+    u8 bytes[kMacBytes] = {};
     friend bool operator==(const MacAddress &a, const MacAddress &b) {
         return __builtin_memcmp(a.bytes, b.bytes, sizeof(a.bytes)) == 0;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "core/vport_filter.h"
 
-#include "spec/hca.h"
+#include "core/vport.h"
 
 namespace niclab::driver {
 
@@ -9,15 +9,12 @@ namespace {
 
 using Modify = ModifyNicVportContextIn;
 
-constexpr usize kAddressBytes = 6, kListEntryBytes = 8;
+constexpr usize kListEntryBytes = 8;
 constexpr usize kListAt = Modify::context + NicVportContext::list;
-constexpr u8 kBroadcast[kAddressBytes] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-
-bool multicast(const u8 *mac) { return mac[0] & 1; }
 
 // The address is the end of its entry.
 u8 *put_entry(u8 *at, const u8 *mac) {
-    copy_bytes(at + kListEntryBytes - kAddressBytes, mac, kAddressBytes);
+    copy_bytes(at + kListEntryBytes - kMacBytes, mac, kMacBytes);
     return at + kListEntryBytes;
 }
 
@@ -34,7 +31,7 @@ VportFilter::~VportFilter() {
 Result<void> VportFilter::apply(const nic_filter &filter, bool everything) {
     u32 unicasts = 1, multicasts = 1; // the port's own address, the broadcast address
     for (unsigned i = 0; i < filter.address_count; ++i)
-        ++(multicast(filter.addresses[i]) ? multicasts : unicasts);
+        ++(is_multicast(filter.addresses[i]) ? multicasts : unicasts);
     Promiscuous next;
     next.all = everything;
     next.unicast = everything || unicasts > limits_.unicast;
@@ -70,7 +67,7 @@ Result<void> VportFilter::send_list(List list, const nic_filter &filter, u32 ent
         bool wanted = list == List::multicast;
         u8 *at = put_entry(command.in() + kListAt, wanted ? kBroadcast : filter.mac);
         for (unsigned i = 0; i < filter.address_count; ++i)
-            if (multicast(filter.addresses[i]) == wanted) at = put_entry(at, filter.addresses[i]);
+            if (is_multicast(filter.addresses[i]) == wanted) at = put_entry(at, filter.addresses[i]);
     }
     return command.execute(*commands_);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // load: does counted work in the guest, between marks of the counting plugin.
 //
-//   load packet|pktgen|stream|rr|udp-rr NAME COUNT --from NS --to NS [--interface IF] [--mac MAC] [--address
-//   A]
-//        [--size N] [--burst N] [--flows N] [--xdp-drop IF]
+//   load packet|pktgen|stream|rr|udp-rr NAME COUNT --from NS --to NS [--interface IF] [--mac MAC]
+//        [--address A] [--size N] [--burst N] [--flows N] [--xdp-drop IF]
 //   load note TEXT
 //   load publish NAME FILE
 //

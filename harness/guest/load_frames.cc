@@ -10,15 +10,14 @@
 #include <vector>
 
 #include <arpa/inet.h>
-#include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "load.h"
+#include "xdp.h"
 
 namespace load {
 namespace {
@@ -73,10 +72,6 @@ void require_result(const std::string &path) {
         fail("the packet generator did not end well");
 }
 
-long bpf(int command, bpf_attr &attributes) {
-    return syscall(SYS_bpf, command, &attributes, sizeof attributes);
-}
-
 } // namespace
 
 Work packet_socket(const Options &options) {
@@ -121,21 +116,11 @@ Work packet_generator(const Options &options) {
 }
 
 void drop_by_xdp(const std::string &interface) {
-    const bpf_insn program[] = {{BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, XDP_DROP},
-                                {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
-    bpf_attr load{};
-    load.prog_type = BPF_PROG_TYPE_XDP;
-    load.insns = reinterpret_cast<std::uint64_t>(program);
-    load.insn_cnt = 2;
-    load.license = reinterpret_cast<std::uint64_t>("GPL");
-    long loaded = bpf(BPF_PROG_LOAD, load);
+    const bpf_insn program[] = {xdp::instruction(xdp::kMove, 0, 0, XDP_DROP),
+                                xdp::instruction(xdp::kExit, 0, 0, 0)};
+    int loaded = xdp::load(program);
     if (loaded < 0) fail("loading an XDP program");
-    bpf_attr link{};
-    link.link_create.prog_fd = static_cast<std::uint32_t>(loaded);
-    link.link_create.target_ifindex = if_nametoindex(interface.c_str());
-    link.link_create.attach_type = BPF_XDP;
-    link.link_create.flags = 1u << 2; // XDP_FLAGS_DRV_MODE: by the driver or not at all
-    if (bpf(BPF_LINK_CREATE, link) < 0) fail("the driver takes no XDP program");
+    if (xdp::attach(loaded, if_nametoindex(interface.c_str())) < 0) fail("the driver takes no XDP program");
 }
 
 } // namespace load

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Receive-side scaling as `ethtool` sets it: hash fields, key, indirection. Judged by where frames go.
-#include <algorithm>
-#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,30 +14,12 @@ constexpr unsigned kFlows = 64;
 
 class Hash : public Scenario {
   protected:
-    std::vector<std::uint64_t> packets() {
-        Counters all = need(guest().ethtool_statistics(Side::b));
-        std::vector<std::uint64_t> each;
-        for (unsigned queue = 0; queue < kQueues; ++queue)
-            each.push_back(all.at(fmt::format("rx{}_packets", queue)));
-        return each;
-    }
-
-    /// Sends UDP packets whose ports differ in many bits, and gives the queues that got some.
+    /// The queues that get some of many flows.
     std::set<unsigned> queues_of_flows(Family family = Family::ipv4) {
-        Bytes frame = udp(mac(Side::b), family, 1000, 2000, pattern(32, 1));
-        std::vector<std::uint64_t> before = packets(), after;
-        auto sum = [](const auto &each) {
-            return std::accumulate(each.begin(), each.end(), std::uint64_t{0});
-        };
-        need(guest().send_frame(Side::a, hex(frame),
-                                {.count = kFlows, .vary_offset = static_cast<unsigned>(l4_offset(frame))}));
-        need(vm().until("the packets to be counted", 20s, [&]() -> Result<bool> {
-            after = packets();
-            return sum(after) >= sum(before) + kFlows;
-        }));
+        std::vector<std::uint64_t> each = spread(family, kFlows, /*one_flow=*/false);
         std::set<unsigned> queues;
-        for (unsigned queue = 0; queue < kQueues; ++queue)
-            if (after[queue] != before[queue]) queues.insert(queue);
+        for (unsigned queue = 0; queue < each.size(); ++queue)
+            if (each[queue] != 0) queues.insert(queue);
         return queues;
     }
     std::unique_ptr<Afterwards> with_fields(const char *kind, const char *fields) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "scenarios/lab.h"
 
+#include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -203,6 +205,35 @@ std::uint64_t Scenario::snmp(Side side, const std::string &group, const std::str
         run(side, fmt::format("awk '/^{}: [A-Z]/ {{for (i = 2; i <= NF; i++) if ($i == \"{}\") at = i}} "
                               "/^{}: [0-9]/ {{print $at}}' /proc/net/snmp",
                               group, name, group)));
+}
+
+std::vector<std::uint64_t> Scenario::packets_by_queue() {
+    Counters all = need(guest().ethtool_statistics(Side::b));
+    std::vector<std::uint64_t> result;
+    auto name = [](unsigned queue) {
+        return fmt::format(fmt::runtime(subject().names.queue_packets), queue);
+    };
+    for (unsigned queue = 0; all.contains(name(queue)); ++queue)
+        result.push_back(all[name(queue)]);
+    return result;
+}
+
+std::vector<std::uint64_t> Scenario::spread(Family family, unsigned count, bool one_flow) {
+    auto sum = [](const std::vector<std::uint64_t> &each) {
+        return std::accumulate(each.begin(), each.end(), std::uint64_t{0});
+    };
+    Bytes frame = udp(mac(Side::b), family, 1000, 2000, pattern(32, 1));
+    std::vector<std::uint64_t> before = packets_by_queue(), after;
+    SendOptions options{.count = count};
+    if (!one_flow) options.vary_offset = static_cast<unsigned>(l4_offset(frame)); // the ports
+    need(guest().send_frame(Side::a, hex(frame), options));
+    need(vm().until("the packets to be counted", 20s, [&]() -> Result<bool> {
+        after = packets_by_queue();
+        return sum(after) >= sum(before) + count;
+    }));
+    EXPECT_EQ(sum(after), sum(before) + count);
+    std::transform(after.begin(), after.end(), before.begin(), after.begin(), std::minus<>());
+    return after;
 }
 
 std::uint64_t Scenario::statistic(Side side, const std::string &name) {

@@ -123,6 +123,10 @@ class Scenario : public ::testing::Test {
     std::vector<CapturedFrame> capture(Side side, const std::string &filter, unsigned count,
                                        const std::function<void()> &send);
 
+    /// Sends `count` UDP packets to side b, all of one flow or of flows whose ports differ in many bits, and
+    /// gives what each of its queues got.
+    std::vector<std::uint64_t> spread(Family family, unsigned count, bool one_flow);
+
     std::uint64_t statistic(Side side, const std::string &name);
     /// A number of the kernel's /proc/net/snmp, e.g. "Udp", "InCsumErrors".
     std::uint64_t snmp(Side side, const std::string &group, const std::string &name);
@@ -136,6 +140,7 @@ class Scenario : public ::testing::Test {
 
   private:
     void wait_until_quiet();
+    std::vector<std::uint64_t> packets_by_queue();
 
     Lab *lab_ = nullptr;
     unsigned serial_ = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Channels, receive-side scaling, rings.
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -24,37 +23,6 @@ class Queues : public Scenario {
     Status set_channels(Side side, unsigned count) {
         NICLAB_TRY(guest().ethtool(side, {"-L", interface(side), "combined", std::to_string(count)}));
         return guest().wait_link(side);
-    }
-
-    std::vector<std::uint64_t> packets_by_queue() {
-        Counters all = need(guest().ethtool_statistics(Side::b));
-        std::vector<std::uint64_t> result;
-        auto name = [](unsigned queue) {
-            return fmt::format(fmt::runtime(subject().names.queue_packets), queue);
-        };
-        for (unsigned queue = 0; all.contains(name(queue)); ++queue)
-            result.push_back(all[name(queue)]);
-        return result;
-    }
-
-    static std::uint64_t sum(const std::vector<std::uint64_t> &each) {
-        return std::accumulate(each.begin(), each.end(), std::uint64_t{0});
-    }
-
-    /// Sends `count` UDP packets to side b, from one flow or each of another, and gives what each queue got.
-    std::vector<std::uint64_t> spread(Family family, unsigned count, bool one_flow) {
-        Bytes frame = udp(mac(Side::b), family, 1000, 2000, pattern(32, 1));
-        std::vector<std::uint64_t> before = packets_by_queue(), after;
-        SendOptions options{.count = count};
-        if (!one_flow) options.vary_offset = static_cast<unsigned>(l4_offset(frame)); // the ports
-        need(guest().send_frame(Side::a, hex(frame), options));
-        need(vm().until("the packets to be counted", 20s, [&]() -> Result<bool> {
-            after = packets_by_queue();
-            return sum(after) >= sum(before) + count;
-        }));
-        EXPECT_EQ(sum(after), sum(before) + count);
-        std::transform(after.begin(), after.end(), before.begin(), after.begin(), std::minus<>());
-        return after;
     }
 };
 
