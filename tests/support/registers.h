@@ -7,7 +7,7 @@
 #include "spec/management_registers.h"
 #include "spec/queues.h"
 #include "spec/registers.h"
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 
 namespace niclab::test {
 

@@ -2,7 +2,7 @@
 // Capability images byte by byte, and what SET_HCA_CAP may change.
 #include <gtest/gtest.h>
 
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 
 namespace niclab::test {
 namespace {

@@ -2,7 +2,9 @@
 // What every command has in common: lengths, phase, numbers nobody gave out, codes nobody knows.
 #include <gtest/gtest.h>
 
-#include "support/fake_host.h"
+#include <cstring>
+
+#include "support/command_driver.h"
 
 namespace niclab::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "spec/queues.h"
 #include "spec/registers.h"
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 
 namespace niclab::test {
 namespace {

@@ -2,7 +2,7 @@
 // The initialization segment, and how BAR0 is decoded.
 #include <gtest/gtest.h>
 
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 
 namespace niclab::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "spec/caps.h"
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 #include "unit/device/fixtures/real_card.h"
 
 namespace niclab::test {

@@ -6,7 +6,7 @@
 
 #include "spec/queues.h"
 #include "spec/registers.h"
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 #include "unit/device/fixtures/real_card.h"
 
 namespace niclab::test {

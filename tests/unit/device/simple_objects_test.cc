@@ -5,7 +5,7 @@
 #include <set>
 
 #include "spec/objects.h"
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 
 namespace niclab::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "spec/registers.h"
-#include "support/fake_host.h"
+#include "support/command_driver.h"
 
 namespace niclab::test {
 namespace {
