@@ -29,13 +29,9 @@
 #define TYPE_CONNECTX "connectx"
 OBJECT_DECLARE_SIMPLE_TYPE(ConnectxState, CONNECTX)
 
-#define CONNECTX_VENDOR_ID 0x15b3
-#define CONNECTX_DEVICE_ID 0x101d
-
 #define CONNECTX_BAR       0
 #define CONNECTX_MSIX_BAR  2
-#define CONNECTX_VECTORS   64
-#define CONNECTX_MSIX_PBA  (CONNECTX_VECTORS * PCI_MSIX_ENTRY_SIZE)
+#define CONNECTX_MSIX_PBA  (CX_VECTORS * PCI_MSIX_ENTRY_SIZE)
 #define CONNECTX_MSIX_SIZE (4 * KiB)
 
 #define CONNECTX_CAP_PM    0x40
@@ -54,6 +50,8 @@ struct ConnectxState {
     uint32_t speed;
 
     struct cx_core *core;
+    struct cx_recorder *recorder; /* NULL: nothing is recorded */
+    char *record;                 /* its file */
     QEMUTimer *timer;    /* the core's one wake-up */
     unsigned depth;      /* calls into the core that have not returned */
     bool reset_pending;  /* a reset came while depth was not 0 */
@@ -69,21 +67,15 @@ static const char *connectx_name(ConnectxState *s)
 
 static int connectx_dma_read(void *host, uint64_t iova, void *dst, size_t len)
 {
-    ConnectxState *s = host;
-    bool ok = pci_dma_read(PCI_DEVICE(s), iova, dst, len) == MEMTX_OK;
-
-    trace_connectx_dma_read(connectx_name(s), iova, len, ok);
-    return ok ? 0 : -EFAULT;
+    return pci_dma_read(PCI_DEVICE(host), iova, dst, len) == MEMTX_OK ?
+           0 : -EFAULT;
 }
 
 static int connectx_dma_write(void *host, uint64_t iova, const void *src,
                               size_t len)
 {
-    ConnectxState *s = host;
-    bool ok = pci_dma_write(PCI_DEVICE(s), iova, src, len) == MEMTX_OK;
-
-    trace_connectx_dma_write(connectx_name(s), iova, len, ok);
-    return ok ? 0 : -EFAULT;
+    return pci_dma_write(PCI_DEVICE(host), iova, src, len) == MEMTX_OK ?
+           0 : -EFAULT;
 }
 
 static void connectx_interrupt(void *host, unsigned vector)
@@ -122,6 +114,10 @@ static void connectx_guest_error(void *host, const char *what, uint64_t value)
     ConnectxState *s = host;
 
     trace_connectx_guest_error(connectx_name(s), what, value);
+    if (s->recorder) {
+        cx_recorder_add(s->recorder, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
+                        CX_TRACE_GUEST_ERROR, value, 0, 0, what, strlen(what));
+    }
     qemu_log_mask(LOG_GUEST_ERROR, "%s: %s: 0x%" PRIx64 "\n",
                   connectx_name(s), what, value);
 }
@@ -137,10 +133,16 @@ static const char *connectx_object_name(uint64_t kind)
 }
 
 static void connectx_trace(void *host, enum cx_trace_event event,
-                           uint64_t a, uint64_t b, uint64_t c)
+                           uint64_t a, uint64_t b, uint64_t c,
+                           const void *bytes, size_t len)
 {
-    const char *name = connectx_name(host);
+    ConnectxState *s = host;
+    const char *name = connectx_name(s);
 
+    if (s->recorder) {
+        cx_recorder_add(s->recorder, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
+                        event, a, b, c, bytes, len);
+    }
     switch (event) {
     case CX_TRACE_COMMAND:
         trace_connectx_command(name, cx_core_command_name(a), a, b, c);
@@ -175,13 +177,22 @@ static void connectx_trace(void *host, enum cx_trace_event event,
     case CX_TRACE_DMA_FAULT:
         trace_connectx_dma_fault(name, a, b, c);
         break;
+    case CX_TRACE_DMA:
+        trace_connectx_dma(name, cx_core_dma_purpose(c >> 1), a, b, c & 1);
+        break;
+    case CX_TRACE_WIRE:
+        trace_connectx_wire(name, a);
+        break;
+    case CX_TRACE_GUEST_ERROR:
+    case CX_TRACE_KINDS:
+        break;
     }
 }
 
 /* Tracing may be switched while the VM runs, and nobody tells the device. */
 static void connectx_refresh_tracing(ConnectxState *s)
 {
-    cx_core_set_tracing(s->core,
+    cx_core_set_tracing(s->core, s->recorder ||
         trace_event_get_state_backends(TRACE_CONNECTX_COMMAND) ||
         trace_event_get_state_backends(TRACE_CONNECTX_COMMAND_DONE) ||
         trace_event_get_state_backends(TRACE_CONNECTX_DOORBELL) ||
@@ -192,7 +203,9 @@ static void connectx_refresh_tracing(ConnectxState *s)
         trace_event_get_state_backends(TRACE_CONNECTX_INTERRUPT) ||
         trace_event_get_state_backends(TRACE_CONNECTX_FRAME_OUT) ||
         trace_event_get_state_backends(TRACE_CONNECTX_FRAME_IN) ||
-        trace_event_get_state_backends(TRACE_CONNECTX_DMA_FAULT));
+        trace_event_get_state_backends(TRACE_CONNECTX_DMA_FAULT) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_DMA) ||
+        trace_event_get_state_backends(TRACE_CONNECTX_WIRE));
 }
 
 static const struct cx_host_ops connectx_host_ops = {
@@ -221,6 +234,9 @@ static void connectx_enter(ConnectxState *s)
 static void connectx_leave(ConnectxState *s)
 {
     s->depth--;
+    if (s->depth == 0 && s->recorder) {
+        cx_recorder_flush(s->recorder);
+    }
     if (s->depth == 0 && s->reset_pending) {
         s->reset_pending = false;
         cx_core_reset(s->core);
@@ -365,7 +381,7 @@ static int connectx_init_express(PCIDevice *dev, Error **errp)
 static int connectx_init_msix(ConnectxState *s, Error **errp)
 {
     PCIDevice *dev = PCI_DEVICE(s);
-    int ret = msix_init(dev, CONNECTX_VECTORS,
+    int ret = msix_init(dev, CX_VECTORS,
                         &s->msix_bar, CONNECTX_MSIX_BAR, 0,
                         &s->msix_bar, CONNECTX_MSIX_BAR, CONNECTX_MSIX_PBA,
                         CONNECTX_CAP_MSIX, errp);
@@ -373,7 +389,7 @@ static int connectx_init_msix(ConnectxState *s, Error **errp)
     if (ret < 0) {
         return ret;
     }
-    for (unsigned vector = 0; vector < CONNECTX_VECTORS; vector++) {
+    for (unsigned vector = 0; vector < CX_VECTORS; vector++) {
         msix_vector_use(dev, vector);
     }
     return 0;
@@ -392,7 +408,7 @@ static bool connectx_make_core(ConnectxState *s, Error **errp)
     char error[256];
     struct cx_config config = {
         .queues = s->queues,
-        .vectors = CONNECTX_VECTORS,
+        .vectors = CX_VECTORS,
         .speed_mbps = s->speed,
     };
 
@@ -567,6 +583,43 @@ static void connectx_set_temperature(Object *obj, Visitor *v, const char *name,
     connectx_leave_guarded(s, engaged);
 }
 
+static char *connectx_get_record(Object *obj, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    return g_strdup(s->record ? s->record : "");
+}
+
+static void connectx_stop_record(ConnectxState *s)
+{
+    if (s->recorder) {
+        cx_recorder_close(s->recorder);
+    }
+    s->recorder = NULL;
+    g_clear_pointer(&s->record, g_free);
+}
+
+static void connectx_set_record(Object *obj, const char *path, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    char error[256];
+    const char *id = DEVICE(s)->id;
+
+    connectx_stop_record(s);
+    if (*path == '\0') {
+        return;
+    }
+    s->recorder = cx_recorder_open(path, id ? id : TYPE_CONNECTX,
+                                   qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
+                                   qemu_clock_get_ns(QEMU_CLOCK_HOST),
+                                   error, sizeof(error));
+    if (!s->recorder) {
+        error_setg(errp, "connectx: %s", error);
+        return;
+    }
+    s->record = g_strdup(path);
+}
+
 static bool connectx_get_beacon(Object *obj, Error **errp)
 {
     ConnectxState *s = CONNECTX(obj);
@@ -576,8 +629,8 @@ static bool connectx_get_beacon(Object *obj, Error **errp)
 
 static const Property connectx_properties[] = {
     DEFINE_NIC_PROPERTIES(ConnectxState, conf),
-    DEFINE_PROP_UINT32("queues", ConnectxState, queues, 8),
-    DEFINE_PROP_UINT32("speed", ConnectxState, speed, 100000),
+    DEFINE_PROP_UINT32("queues", ConnectxState, queues, CX_DEFAULT_QUEUES),
+    DEFINE_PROP_UINT32("speed", ConnectxState, speed, CX_DEFAULT_SPEED),
 };
 
 static const VMStateDescription connectx_vmstate = {
@@ -599,6 +652,7 @@ static void connectx_instance_finalize(Object *obj)
 {
     ConnectxState *s = CONNECTX(obj);
 
+    connectx_stop_record(s);
     cx_core_free(s->core);
     timer_free(s->timer);
 }
@@ -606,30 +660,23 @@ static void connectx_instance_finalize(Object *obj)
 static void connectx_class_init_properties(ObjectClass *oc)
 {
     device_class_set_props(DEVICE_CLASS(oc), connectx_properties);
-    object_class_property_set_description(oc, "queues",
-        "Completion vectors offered to the driver, 1 to 63");
-    object_class_property_set_description(oc, "speed",
-        "Highest port speed in Mbit/s: 1000, 10000, 25000, 40000, 50000 or 100000");
-
     object_class_property_add(oc, "counters", "object", connectx_get_counters,
                               NULL, NULL, NULL);
-    object_class_property_set_description(oc, "counters",
-        "What the card has done so far, by counter name (read only)");
     object_class_property_add_bool(oc, "link-up", connectx_get_link_up, NULL);
-    object_class_property_set_description(oc, "link-up",
-        "Whether driver and cable both have the port up (read only)");
     object_class_property_add_bool(oc, "module-plugged", connectx_get_module,
                                    connectx_set_module);
-    object_class_property_set_description(oc, "module-plugged",
-        "Whether the cable's module is in the port's cage");
     object_class_property_add(oc, "temperature", "int",
                               connectx_get_temperature,
                               connectx_set_temperature, NULL, NULL);
-    object_class_property_set_description(oc, "temperature",
-        "Of the chip, in thousandths of a degree; the driver is warned at 105000");
     object_class_property_add_bool(oc, "beacon", connectx_get_beacon, NULL);
-    object_class_property_set_description(oc, "beacon",
-        "Whether the port's indicator light blinks (read only)");
+    object_class_property_add_str(oc, "record", connectx_get_record,
+                                  connectx_set_record);
+    for (size_t i = 0; i < cx_core_property_count(); i++) {
+        const struct cx_property *property = cx_core_property(i);
+
+        object_class_property_set_description(oc, property->name,
+                                              property->meaning);
+    }
 }
 
 static void connectx_class_init(ObjectClass *oc, void *data)
@@ -640,10 +687,10 @@ static void connectx_class_init(ObjectClass *oc, void *data)
 
     pc->realize = connectx_realize;
     pc->exit = connectx_exit;
-    pc->vendor_id = CONNECTX_VENDOR_ID;
-    pc->device_id = CONNECTX_DEVICE_ID;
-    pc->subsystem_vendor_id = CONNECTX_VENDOR_ID;
-    pc->subsystem_id = CONNECTX_DEVICE_ID;
+    pc->vendor_id = CX_PCI_VENDOR;
+    pc->device_id = CX_PCI_DEVICE;
+    pc->subsystem_vendor_id = CX_PCI_VENDOR;
+    pc->subsystem_id = CX_PCI_DEVICE;
     pc->class_id = PCI_CLASS_NETWORK_ETHERNET;
     rc->phases.hold = connectx_reset_hold;
     dc->desc = "ConnectX-6 Dx Ethernet port";

@@ -31,7 +31,7 @@ Port::Port(u8 mac_end, unsigned vectors) : pending_(vectors), scheduled_(vectors
         [](void *) -> uint64_t { return now_ns(); },
         [](void *host, uint64_t at_ns) { port_of(host).timer_at_ = at_ns; },
         [](void *host, const char *what, uint64_t) { port_of(host).guest_errors.push_back(what); },
-        [](void *, cx_trace_event, uint64_t, uint64_t, uint64_t) {},
+        [](void *, cx_trace_event, uint64_t, uint64_t, uint64_t, const void *, size_t) {},
     };
     std::memcpy(config_.mac, kMac, sizeof(kMac));
     config_.mac[5] = mac_end;

@@ -98,8 +98,10 @@ constexpr cx_host_ops FakeHost::kOps = {
     .set_timer = [](void *host, uint64_t at_ns) { self(host).timer_at = at_ns; },
     .guest_error = [](void *host, const char *what, uint64_t) { self(host).guest_errors.emplace_back(what); },
     .trace =
-        [](void *host, cx_trace_event event, uint64_t a, uint64_t b, uint64_t c) {
-            self(host).traces.push_back({event, a, b, c});
+        [](void *host, cx_trace_event event, uint64_t a, uint64_t b, uint64_t c, const void *bytes,
+           size_t len) {
+            auto *from = static_cast<const u8 *>(bytes);
+            self(host).traces.push_back({event, a, b, c, {from, from + len}});
         },
 };
 

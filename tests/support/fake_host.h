@@ -53,6 +53,7 @@ class FakeHost {
     struct Trace {
         cx_trace_event event;
         u64 a, b, c;
+        std::vector<u8> bytes;
     };
     struct Access {
         u64 iova;

@@ -173,7 +173,7 @@ Reply CommandQueue::dispatch(unsigned index, u32 out_length) {
     u16 opcode = static_cast<u16>(in.get(CommandIn::opcode)),
         op_mod = static_cast<u16>(in.get(CommandIn::op_mod));
     device_.counters.add(Counter::commands);
-    device_.trace(CX_TRACE_COMMAND, opcode, op_mod, index);
+    device_.trace(CX_TRACE_COMMAND, opcode, op_mod, index, input_);
 
     const Command *command = find_command(opcode);
     output_.assign(std::max<usize>(out_length, CommandOut::bytes), 0);
@@ -191,7 +191,7 @@ Reply CommandQueue::dispatch(unsigned index, u32 out_length) {
     else
         reply = command->run(device_, {input_, op_mod}, {output_});
 
-    device_.trace(CX_TRACE_COMMAND_DONE, opcode, static_cast<u64>(reply.status), reply.syndrome);
+    device_.trace(CX_TRACE_COMMAND_DONE, opcode, static_cast<u64>(reply.status), reply.syndrome, output_);
     if (!command) device_.guest_error("unknown command", opcode);
     if (reply.status != Status::ok) device_.counters.add(Counter::command_errors);
     return reply;

@@ -18,7 +18,11 @@ constexpr const char *kNames[] = {
     "doorbells_cq",
     "doorbells_eq",
     "doorbells_invalid",
+    "mmio_reads",
+    "mmio_writes",
+    "mmio_link_bytes",
     "interrupts",
+    "interrupt_link_bytes",
     "events",
     "completions",
     "error_completions",
@@ -57,7 +61,7 @@ static_assert(std::size(kNames) == kPlain);
 
 constexpr const char *kPurposeNames[] = {"command", "page_list", "record", "wqe", "payload", "cqe", "eqe"};
 static_assert(std::size(kPurposeNames) == kPurposes);
-constexpr const char *kDmaSuffixes[] = {"_reads", "_bytes_read", "_writes", "_bytes_written"};
+constexpr const char *kDmaSuffixes[] = {"_reads", "_bytes_read", "_writes", "_bytes_written", "_link_bytes"};
 constexpr usize kSuffixes = std::size(kDmaSuffixes);
 
 using Name = std::array<char, 32>;
@@ -83,6 +87,8 @@ const char *Counters::name(usize index) {
     if (index < kPlain) return kNames[index];
     return index < count() ? kDmaNames[index - kPlain].data() : nullptr;
 }
+
+const char *Counters::purpose(usize index) { return index < kPurposes ? kPurposeNames[index] : "?"; }
 
 u64 Counters::value(usize index) const {
     if (index < kPlain) return values_[index];

@@ -6,7 +6,8 @@
 
 namespace niclab::connectx {
 
-// What a DMA access is for. Each purpose has four counters: reads, bytes read, writes, bytes written.
+// What a DMA access is for. Each purpose has five counters: reads, bytes read, writes, bytes written, and
+// bytes on the link.
 enum class DmaPurpose : u8 { command, page_list, record, wqe, payload, cqe, eqe, count };
 
 enum class Counter : u16 {
@@ -17,7 +18,11 @@ enum class Counter : u16 {
     doorbells_cq,
     doorbells_eq,
     doorbells_invalid,
+    mmio_reads,
+    mmio_writes,
+    mmio_link_bytes,
     interrupts,
+    interrupt_link_bytes,
     events,
     completions,
     error_completions,
@@ -59,21 +64,23 @@ class Counters {
     void add(Counter c, u64 n = 1) { values_[static_cast<usize>(c)] += n; }
     void set(Counter c, u64 n) { values_[static_cast<usize>(c)] = n; }
     u64 get(Counter c) const { return values_[static_cast<usize>(c)]; }
-    void add_dma(DmaPurpose purpose, bool write, usize bytes) {
+    void add_dma(DmaPurpose purpose, bool write, usize bytes, usize link_bytes) {
         u64 *row = dma_[static_cast<usize>(purpose)];
         row[write ? 2 : 0] += 1;
         row[write ? 3 : 1] += bytes;
+        row[4] += link_bytes;
     }
 
-    // All counters in one row: first those of Counter, then four for each DmaPurpose ("dma_wqe_reads",
+    // All counters in one row: first those of Counter, then five for each DmaPurpose ("dma_wqe_reads",
     // "dma_wqe_bytes_read", ...).
     static usize count();
     static const char *name(usize index);
     u64 value(usize index) const;
+    static const char *purpose(usize index); // "?" when there is none
 
   private:
     u64 values_[static_cast<usize>(Counter::count)] = {};
-    u64 dma_[static_cast<usize>(DmaPurpose::count)][4] = {};
+    u64 dma_[static_cast<usize>(DmaPurpose::count)][5] = {};
 };
 
 } // namespace niclab::connectx

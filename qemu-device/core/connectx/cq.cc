@@ -63,7 +63,7 @@ void advance(Device &device, Cq &cq, u32 cqn, u32 entries, const u8 *cqe) {
     if (is_error(opcode) || entry.get(Cqe::solicited)) cq.solicited_end = cq.producer;
     device.counters.add(is_error(opcode) ? Counter::error_completions : Counter::completions, entries);
     device.trace(CX_TRACE_COMPLETION, cqn, u64{opcode} << 8 | (is_error(opcode) ? cqe[0x37] : 0),
-                 entry.get(Cqe::wqe_counter));
+                 entry.get(Cqe::wqe_counter), {cqe, kCqeBytes});
     cq_written(device, cq, cqn);
 }
 

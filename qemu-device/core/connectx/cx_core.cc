@@ -88,6 +88,8 @@ uint64_t cx_core_counter(const struct cx_core *core, size_t index) {
     return core->device.counters.value(index);
 }
 
+const char *cx_core_dma_purpose(unsigned purpose) { return niclab::connectx::Counters::purpose(purpose); }
+
 const char *cx_core_command_name(unsigned opcode) {
     const niclab::connectx::Command *command =
         opcode <= 0xffff ? niclab::connectx::find_command(static_cast<unsigned short>(opcode)) : nullptr;

@@ -19,19 +19,23 @@ extern "C" {
 
 struct cx_core;
 
-/* What a trace call reports; the comment names its three arguments. */
+/* What a trace call reports; the comment names its three arguments, and the bytes that come with it. */
 enum cx_trace_event {
-    CX_TRACE_COMMAND,      /* opcode, op_mod, queue entry */
-    CX_TRACE_COMMAND_DONE, /* opcode, status, syndrome */
+    CX_TRACE_COMMAND,      /* opcode, op_mod, queue entry; the input */
+    CX_TRACE_COMMAND_DONE, /* opcode, status, syndrome; the output, whose status is not written yet */
     CX_TRACE_DOORBELL,     /* offset in BAR0, value, size */
     CX_TRACE_STATE,        /* kind of object (enum cx_object), number, new state */
-    CX_TRACE_WQE,          /* SQ number, WQE counter, opcode << 8 | DS count */
-    CX_TRACE_COMPLETION,   /* CQ number, opcode << 8 | syndrome, WQE counter */
-    CX_TRACE_EVENT,        /* EQ number, event type << 8 | sub-type, data */
+    CX_TRACE_WQE,          /* SQ number, WQE counter, opcode << 8 | DS count; the WQE */
+    CX_TRACE_COMPLETION,   /* CQ number, opcode << 8 | syndrome, WQE counter; the CQE */
+    CX_TRACE_EVENT,        /* EQ number, event type << 8 | sub-type, data; the EQE without owner */
     CX_TRACE_INTERRUPT,    /* MSI-X vector, EQ number, 0 */
-    CX_TRACE_FRAME_OUT,    /* bytes, SQ number, 0 */
+    CX_TRACE_FRAME_OUT,    /* bytes, SQ number, 0; the frame */
     CX_TRACE_FRAME_IN,     /* bytes, RQ number or 0 when dropped, drop reason (index of its counter) or 0 */
     CX_TRACE_DMA_FAULT,    /* address, bytes, 1 for a write */
+    CX_TRACE_DMA,          /* address, bytes, purpose << 1 | 1 for a write */
+    CX_TRACE_WIRE,         /* bytes, 0, 0; a frame as it comes from the wire */
+    CX_TRACE_GUEST_ERROR,  /* value, 0, 0; what broke. Hosts record it; the core calls guest_error() */
+    CX_TRACE_KINDS,        /* how many there are */
 };
 
 enum cx_object { CX_EQ, CX_CQ, CX_SQ, CX_RQ, CX_PORT, CX_HCA };
@@ -53,7 +57,8 @@ struct cx_host_ops {
     /* The guest broke a rule of the programming interface; `what` is a constant string. */
     void (*guest_error)(void *host, const char *what, uint64_t value);
     /* Called only while cx_core_set_tracing() is on. */
-    void (*trace)(void *host, enum cx_trace_event event, uint64_t a, uint64_t b, uint64_t c);
+    void (*trace)(void *host, enum cx_trace_event event, uint64_t a, uint64_t b, uint64_t c,
+                  const void *bytes, size_t len);
 };
 
 struct cx_config {
@@ -65,6 +70,11 @@ struct cx_config {
 
 #define CX_TIMER_OFF UINT64_MAX
 #define CX_BAR_BYTES (32u << 20) /* BAR0: initialization segment, then doorbell pages */
+#define CX_PCI_VENDOR 0x15b3
+#define CX_PCI_DEVICE 0x101d
+#define CX_VECTORS 64
+#define CX_DEFAULT_QUEUES 8
+#define CX_DEFAULT_SPEED 100000
 
 /*
  * Make a core in its power-on state. Returns NULL when a configuration value is out of range and writes one
@@ -112,6 +122,28 @@ void cx_core_set_tracing(struct cx_core *core, bool on);
 size_t cx_core_counter_count(void);
 const char *cx_core_counter_name(size_t index);
 uint64_t cx_core_counter(const struct cx_core *core, size_t index);
+
+/* What can be set at the card from outside, and read. */
+struct cx_property {
+    const char *name, *initially, *meaning;
+};
+size_t cx_core_property_count(void);
+const struct cx_property *cx_core_property(size_t index);
+
+/*
+ * A record of trace calls in a file (record.h). Opening fails with one sentence in `error`. What is added is
+ * seen by readers of the file after a flush; a file that grows too long takes no more.
+ */
+struct cx_recorder;
+struct cx_recorder *cx_recorder_open(const char *path, const char *port, uint64_t guest_ns, uint64_t unix_ns,
+                                     char *error, size_t error_bytes);
+void cx_recorder_add(struct cx_recorder *recorder, uint64_t guest_ns, enum cx_trace_event kind, uint64_t a,
+                     uint64_t b, uint64_t c, const void *bytes, size_t length);
+void cx_recorder_flush(struct cx_recorder *recorder);
+void cx_recorder_close(struct cx_recorder *recorder);
+
+/* What a DMA access is for, by the purpose of CX_TRACE_DMA. */
+const char *cx_core_dma_purpose(unsigned purpose);
 
 /* Name of a command opcode as the manual prints it, or "UNKNOWN". */
 const char *cx_core_command_name(unsigned opcode);

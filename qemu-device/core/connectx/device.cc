@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "connectx/device.h"
 
+#include "connectx/link_bytes.h"
 #include "spec/init_segment.h"
 
 namespace niclab::connectx {
@@ -79,6 +80,7 @@ void Device::reset() {
 
 void Device::frame_in(std::span<const u8> frame) {
     Busy busy(busy_);
+    trace(CX_TRACE_WIRE, frame.size(), 0, 0, frame);
     receive_frame(*this, frame);
 }
 
@@ -103,6 +105,8 @@ void Device::set_temperature(Board::Temperature now) {
 }
 
 void Device::mmio_write(u64 offset, u64 value, unsigned size) {
+    counters.add(Counter::mmio_writes);
+    counters.add(Counter::mmio_link_bytes, link_bytes_of_write(size));
     trace(CX_TRACE_DOORBELL, offset, value, size);
     if (busy_) {
         guest_error("register write while the card is at work", offset);

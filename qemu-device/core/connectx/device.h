@@ -51,8 +51,8 @@ class Device {
 
     // Counted and handed to the host; `what` is a constant string.
     void guest_error(const char *what, u64 value);
-    void trace(cx_trace_event event, u64 a, u64 b, u64 c) {
-        if (tracing) ops->trace(host, event, a, b, c);
+    void trace(cx_trace_event event, u64 a, u64 b, u64 c, std::span<const u8> bytes = {}) {
+        if (tracing) ops->trace(host, event, a, b, c, bytes.data(), bytes.size());
     }
     u64 now_ns() const { return ops->now_ns(host); }
 

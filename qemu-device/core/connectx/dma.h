@@ -21,6 +21,7 @@ class Dma {
     bool tracing = false;
 
   private:
+    void account(DmaPurpose purpose, u64 iova, usize len, bool write);
     bool fault(u64 iova, usize len, bool write); // always false
 
     const cx_host_ops *ops_;

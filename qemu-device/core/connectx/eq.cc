@@ -5,6 +5,7 @@
 
 #include "connectx/device.h"
 #include "connectx/handlers.h"
+#include "connectx/link_bytes.h"
 #include "spec/init_segment.h"
 
 namespace niclab::connectx {
@@ -20,6 +21,7 @@ u32 outstanding(const Eq &eq) { return (eq.producer - eq.consumer) & kCountMask;
 void fire(Device &device, u32 eqn, Eq &eq) {
     if (eq.state == EqState::armed) eq.state = EqState::fired;
     device.counters.add(Counter::interrupts);
+    device.counters.add(Counter::interrupt_link_bytes, kInterruptLinkBytes);
     device.trace(CX_TRACE_INTERRUPT, eq.vector, eqn, 0);
     device.ops->interrupt(device.host, eq.vector);
 }
@@ -76,7 +78,7 @@ void post_async(Device &device, Event event, u8 sub_type, std::span<const u8> da
     device.eqs.for_each([&](u32 eqn, Eq &eq) {
         if (!(eq.events >> static_cast<u8>(event) & 1)) return;
         device.trace(CX_TRACE_EVENT, eqn, static_cast<u64>(event) << 8 | sub_type,
-                     load_be32(eqe + kEventData));
+                     load_be32(eqe + kEventData), eqe);
         post(device, eqn, eq, eqe);
     });
 }
@@ -86,7 +88,7 @@ void post_completion(Device &device, u32 eqn, u32 cqn) {
     if (!eq) return;
     u8 eqe[kEqeBytes] = {};
     View<Eqe>(eqe).set(Eqe::completion_cqn, cqn);
-    device.trace(CX_TRACE_EVENT, eqn, static_cast<u64>(Event::completion) << 8, cqn);
+    device.trace(CX_TRACE_EVENT, eqn, static_cast<u64>(Event::completion) << 8, cqn, eqe);
     post(device, eqn, *eq, eqe);
 }
 

@@ -2,6 +2,7 @@
 // What each address of BAR0 means: the initialization segment and the doorbell pages.
 #include "connectx/cq_event.h"
 #include "connectx/device.h"
+#include "connectx/link_bytes.h"
 #include "spec/init_segment.h"
 
 namespace niclab::connectx {
@@ -51,6 +52,8 @@ u32 Device::read_word(u32 offset) const {
 }
 
 u64 Device::mmio_read(u64 offset, unsigned size) {
+    counters.add(Counter::mmio_reads);
+    counters.add(Counter::mmio_link_bytes, link_bytes_of_read(size));
     u64 value = 0;
     for (unsigned i = 0; i < size; ++i) {
         u64 at = offset + i;

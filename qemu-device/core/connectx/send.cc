@@ -30,7 +30,7 @@ void emit(Device &device, u32 sqn, std::span<const u8> frame) {
     device.counters.add(Counter::tx_bytes, frame.size());
     device.port.count_tx(frame);
     device.vport.count_tx(frame);
-    device.trace(CX_TRACE_FRAME_OUT, frame.size(), sqn, 0);
+    device.trace(CX_TRACE_FRAME_OUT, frame.size(), sqn, 0, frame);
     device.ops->frame_out(device.host, frame.data(), frame.size());
 }
 

@@ -25,7 +25,8 @@ PostedWqe look(const u8 *bytes, u16 counter) {
 
 CqeSyndrome execute(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
     device.counters.add(Counter::send_wqes);
-    device.trace(CX_TRACE_WQE, sqn, wqe.counter, u64{wqe.opcode} << 8 | wqe.ds);
+    device.trace(CX_TRACE_WQE, sqn, wqe.counter, u64{wqe.opcode} << 8 | wqe.ds,
+                 {wqe.bytes, usize{wqe.ds} * kDsBytes});
     if (wqe.ds == 0) return CqeSyndrome::local_qp_operation;
     switch (static_cast<WqeOpcode>(wqe.opcode)) {
     case WqeOpcode::nop:

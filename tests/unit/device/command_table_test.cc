@@ -140,8 +140,10 @@ TEST_P(EachCommand, ThatFailsAnswersWithASyndromeAndZerosAndIsCounted) {
     EXPECT_NE(result.syndrome(), 0u);
     EXPECT_TRUE(std::all_of(result.out.begin() + 8, result.out.end(), [](u8 byte) { return byte == 0; }));
     EXPECT_EQ(host.counter("command_errors"), 1u);
-    FakeHost::Trace last = host.traces.back();
-    EXPECT_EQ(last.event, CX_TRACE_COMMAND_DONE);
+    ASSERT_EQ(host.traced(CX_TRACE_COMMAND_DONE), 1u);
+    FakeHost::Trace last = *std::find_if(host.traces.begin(), host.traces.end(), [](const auto &trace) {
+        return trace.event == CX_TRACE_COMMAND_DONE;
+    });
     EXPECT_EQ(last.a, GetParam().opcode);
     EXPECT_EQ(last.b, static_cast<u64>(result.status()));
     EXPECT_EQ(last.c, result.syndrome());

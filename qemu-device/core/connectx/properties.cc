@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What can be set at the card from outside, and read: the host registers these, help and documentation print
+// them.
+#include "connectx/cx_core.h"
+
+#include <iterator>
+
+#define CX_TEXT_OF(value) #value
+#define CX_TEXT(value) CX_TEXT_OF(value)
+
+namespace {
+
+constexpr cx_property kProperties[] = {
+    {"queues", CX_TEXT(CX_DEFAULT_QUEUES), "Completion vectors offered to the driver, 1 to 63"},
+    {"speed", CX_TEXT(CX_DEFAULT_SPEED),
+     "Highest port speed in Mbit/s: 1000, 10000, 25000, 40000, 50000 or 100000"},
+    {"counters", "", "What the card has done so far, by counter name (read only)"},
+    {"link-up", "", "Whether driver and cable both have the port up (read only)"},
+    {"module-plugged", "true", "Whether the cable's module is in the port's cage"},
+    {"temperature", "", "Of the chip, in thousandths of a degree; the driver is warned at 105000"},
+    {"beacon", "", "Whether the port's indicator light blinks (read only)"},
+    {"record", "", "File to which all that the card does is recorded from now on; empty: none"},
+};
+
+} // namespace
+
+extern "C" {
+
+size_t cx_core_property_count(void) { return std::size(kProperties); }
+const struct cx_property *cx_core_property(size_t index) {
+    return index < std::size(kProperties) ? &kProperties[index] : nullptr;
+}
+}
