@@ -18,7 +18,6 @@ namespace {
 using namespace niclab::bench;
 
 constexpr const char *kAll = "all";
-constexpr int kUsageStatus = 2;
 
 /// The rows that are named, all rows for "all", or those that `chosen` takes when none is named.
 template <class Row, class Find, class Chosen>

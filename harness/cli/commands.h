@@ -9,6 +9,8 @@
 
 namespace niclab::cli {
 
+constexpr int kUsageStatus = 2;
+
 struct UpOptions {
     std::string kernel = "6.1";
     unsigned cpus = 2;
@@ -40,6 +42,29 @@ struct BenchOptions {
     std::vector<std::string> compare; ///< two result files: nothing is measured
 };
 int bench(const BenchOptions &options);
+
+struct DescribeOptions {
+    std::vector<std::string> words; ///< a topic; none: all of them
+    bool json = false;
+};
+int describe(const DescribeOptions &options);
+
+struct CountersOptions {
+    int vm = 0;
+    unsigned seconds = 0; ///< 0: since the card's start
+    bool json = false;
+    bool all = false; ///< also those that are zero
+};
+int counters(const CountersOptions &options);
+
+struct TraceOptions {
+    int vm = 0;
+    unsigned seconds = 0;            ///< 0: until a signal comes
+    std::vector<std::string> filter; ///< kinds of events that are printed; none: all
+    std::string pcap;                ///< file for the frames
+    std::vector<std::string> read;   ///< records to show; none: a running VM
+};
+int trace(const TraceOptions &options);
 
 int doctor();
 

@@ -10,12 +10,12 @@
 
 #include "commands.h"
 #include "niclab/lifeline.h"
+#include "niclab/model/describe.h"
 #include "niclab/progress.h"
+#include "niclab/trace/words.h"
 
 namespace niclab::cli {
 namespace {
-
-constexpr int kUsageStatus = 2;
 
 /// "--exec" takes all that follows it, options of the command included, so it is cut off before CLI11 looks.
 std::vector<std::string> split_command(std::vector<std::string> &words) {
@@ -53,10 +53,14 @@ void add_up(CLI::App &app, UpOptions &options, std::string &caching_mode) {
         ->type_name("COMMAND ...");
 }
 
+void add_vm(CLI::App *verb, int &vm) {
+    verb->add_option("--vm", vm, "Process that keeps the VM, when there are several")
+        ->check(CLI::Range(1, 1 << 22));
+}
+
 CLI::App *add_reload(CLI::App &app, ReloadOptions &options) {
     CLI::App *verb = app.add_subcommand("reload", "Build our driver and swap it in a VM that `up` keeps");
-    verb->add_option("--vm", options.vm, "Process that keeps the VM, when there are several")
-        ->check(CLI::Range(1, 1 << 22));
+    add_vm(verb, options.vm);
     verb->add_option("--parameters", options.parameters, "Parameters of the module, e.g. rx_map=fragment");
     return verb;
 }
@@ -86,6 +90,47 @@ CLI::App *add_bench(CLI::App &app, BenchOptions &options) {
                      "Compare two results instead of measuring; status 1 when something got dearer")
         ->expected(2)
         ->type_name("BEFORE AFTER");
+    return verb;
+}
+
+CLI::App *add_describe(CLI::App &app, DescribeOptions &options) {
+    CLI::App *verb = app.add_subcommand("describe", "Say what the card models, out of its own tables");
+    std::string known = "connectx and one of: ";
+    for (const auto &[name, says] : model::topics())
+        known += name + ", ";
+    verb->add_option("topic", options.words,
+                     known + "layout NAME, syndrome NUMBER, bytes LAYOUT HEX...; nothing for all");
+    verb->add_flag("--json", options.json, "As JSON");
+    return verb;
+}
+
+CLI::App *add_counters(CLI::App &app, CountersOptions &options) {
+    CLI::App *verb =
+        app.add_subcommand("counters", "Show what the cards of a VM that `up` keeps have counted");
+    add_vm(verb, options.vm);
+    verb->add_option("--over", options.seconds, "Only what is counted in the next seconds")
+        ->check(CLI::Range(1, 86400))
+        ->type_name("SECONDS");
+    verb->add_flag("--all", options.all, "Also counters that are zero");
+    verb->add_flag("--json", options.json, "As JSON, all counters");
+    return verb;
+}
+
+CLI::App *add_trace(CLI::App &app, TraceOptions &options) {
+    CLI::App *verb = app.add_subcommand("trace", "Show what the cards of a VM that `up` keeps do, decoded");
+    add_vm(verb, options.vm);
+    verb->add_option("--seconds", options.seconds, "End after this time, not at Ctrl-C")
+        ->check(CLI::Range(1, 86400));
+    std::vector<std::string> kinds(trace::kinds().begin(), trace::kinds().end());
+    verb->add_option("--filter", options.filter, "Print only these kinds of events")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember(kinds));
+    verb->add_option("--pcap", options.pcap,
+                     "Also write the frames to this pcapng file, WQEs and CQEs as comments")
+        ->type_name("FILE");
+    verb->add_option("--read", options.read, "Show these records instead of a running VM")
+        ->type_name("FILE ...");
     return verb;
 }
 
@@ -127,6 +172,12 @@ int run(std::vector<std::string> words) {
     add_kernel(demo_verb, demo_options.kernel);
     ReloadOptions reload_options;
     CLI::App *reload_verb = add_reload(app, reload_options);
+    DescribeOptions describe_options;
+    CLI::App *describe_verb = add_describe(app, describe_options);
+    CountersOptions counters_options;
+    CLI::App *counters_verb = add_counters(app, counters_options);
+    TraceOptions trace_options;
+    CLI::App *trace_verb = add_trace(app, trace_options);
     BenchOptions bench_options;
     CLI::App *bench_verb = add_bench(app, bench_options);
     CLI::App *doctor_verb = app.add_subcommand("doctor", "Say what this machine can do, and what is missing");
@@ -145,6 +196,9 @@ int run(std::vector<std::string> words) {
     if (!command.empty() && !app.got_subcommand("up")) return usage_error(app, "only up runs a command");
     if (doctor_verb->parsed()) return doctor();
     if (reload_verb->parsed()) return reload(reload_options);
+    if (describe_verb->parsed()) return describe(describe_options);
+    if (counters_verb->parsed()) return counters(counters_options);
+    if (trace_verb->parsed()) return trace(trace_options);
     if (demo_verb->parsed()) return demo(demo_options);
     if (bench_verb->parsed()) return bench(bench_options);
     up_options.caching_mode = caching_mode == "on";

@@ -5,30 +5,14 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "live.h"
 #include "niclab/artifacts.h"
-#include "niclab/control.h"
 #include "niclab/lifeline.h"
 #include "niclab/process.h"
 #include "niclab/progress.h"
 
 namespace niclab::cli {
 namespace {
-
-std::string listed(const std::vector<LiveVm> &vms) {
-    std::string text;
-    for (const LiveVm &vm : vms)
-        text += fmt::format("{}{} (Linux {})", text.empty() ? "" : ", ", vm.pid, vm.kernel);
-    return text;
-}
-
-Result<LiveVm> choose(int pid) {
-    std::vector<LiveVm> vms = live_vms();
-    if (vms.empty()) return Error{"no VM is up; start one with: niclab up --driver niclab"};
-    if (pid == 0 && vms.size() > 1) return Error{"several VMs are up, name one with --vm: " + listed(vms)};
-    for (const LiveVm &vm : vms)
-        if (pid == 0 || vm.pid == pid) return vm;
-    return Error{fmt::format("no VM is kept by process {}; there are: {}", pid, listed(vms))};
-}
 
 /// Debugging information is nine tenths of the file, and of no use in the guest.
 Result<std::string> without_debug_information(const std::string &module) {
@@ -40,7 +24,7 @@ Result<std::string> without_debug_information(const std::string &module) {
 
 Status send(const ReloadOptions &options) {
     (void)NICLAB_TRY(Lifeline::get()); // Ctrl-C ends a build as it does everywhere
-    LiveVm vm = NICLAB_TRY(choose(options.vm));
+    LiveVm vm = NICLAB_TRY(choose_vm(options.vm));
     progress(fmt::format("building the driver for Linux {}", vm.kernel));
     std::string built = NICLAB_TRY(driver_module(vm.kernel));
     std::string module = NICLAB_TRY(without_debug_information(built));

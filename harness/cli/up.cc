@@ -6,11 +6,10 @@
 
 #include "commands.h"
 #include "niclab/artifacts.h"
-#include "niclab/control.h"
 #include "niclab/guest.h"
 #include "niclab/lifeline.h"
+#include "niclab/orders.h"
 #include "niclab/progress.h"
-#include "niclab/reload.h"
 #include "terminal.h"
 
 namespace niclab::cli {
@@ -48,9 +47,8 @@ Status bind(Guest &guest, const std::string &driver) {
 Result<std::unique_ptr<ControlServer>> take_orders(Guest &guest) {
     const Vm &vm = guest.vm();
     std::string socket = NICLAB_TRY(announce(vm.spec().kernel, vm.run_folder().path()));
-    return ControlServer::start(socket, [&guest](const nlohmann::json &order, const Say &say) -> Status {
-        if (order.value("order", "") != "reload") return Error{"an order that is not known: " + order.dump()};
-        return reload_driver(guest, order.value("module", ""), order.value("parameters", ""), say);
+    return ControlServer::start(socket, [&guest](const nlohmann::json &order, const Say &say) {
+        return carry_out_order(guest, order, say);
     });
 }
 

@@ -97,6 +97,36 @@ TEST(DocumentedCommands, VerbsAndOptionsOfNiclabExist) {
     }
 }
 
+// Nothing but the program is needed to run these.
+TEST(DocumentedCommands, WhatIsDescribedIsThere) {
+    unsigned ran = 0;
+    for (const Shown &command : commands_beginning_with("./niclab")) {
+        if (command.words[1] != "describe") continue;
+        std::string words;
+        for (std::size_t i = 1; i < command.words.size(); ++i)
+            words += " " + command.words[i];
+        Output output = run(std::string(NICLAB_CLI) + words);
+        EXPECT_EQ(output.status, 0) << command.page << ": " << command.line << "\n" << output.text;
+        EXPECT_FALSE(output.text.empty()) << command.line;
+        ++ran;
+    }
+    EXPECT_GT(ran, 3u);
+}
+
+TEST(DocumentedCommands, WrongWordsEndWithASentenceAndStatusTwo) {
+    for (const char *words :
+         {"describe frobs", "describe layout Frob", "describe bytes", "describe bytes cqe 00",
+          "describe bytes wqe zz", "describe syndrome 1", "trace --filter frobs", "trace --seconds 0",
+          "counters --over x", "counters --vm 0"}) {
+        Output output = run(std::string(NICLAB_CLI) + " " + words + " </dev/null");
+        EXPECT_EQ(WEXITSTATUS(output.status), 2) << words << "\n" << output.text;
+        EXPECT_THAT(output.text, testing::StartsWith("niclab: ")) << words;
+    }
+    Output record = run(std::string(NICLAB_CLI) + " trace --read /proc/self/stat");
+    EXPECT_EQ(WEXITSTATUS(record.status), 1) << record.text;
+    EXPECT_THAT(record.text, HasSubstr("record of a card"));
+}
+
 TEST(DocumentedCommands, SuitesOfTheRunnerExist) {
     std::vector<Shown> shown = commands_beginning_with("tests/run");
     ASSERT_FALSE(shown.empty());

@@ -38,6 +38,9 @@ const std::vector<Metric> &metric_table() {
          "bytes that the card moved by DMA",
          {},
          {"dma_*_bytes_read", "dma_*_bytes_written"}},
+        {"link_bytes", "link B", "bytes on the PCI Express link, headers included", {}, {"*_link_bytes"}},
+        {"mmio_writes", "mmio", "register writes of the driver", {}, {"mmio_writes"}},
+        {"card_interrupts", "", "interrupts that the card raised", {}, {"interrupts"}},
     };
     return table;
 }
