@@ -76,6 +76,10 @@ Result<std::string> qemu_binary() {
 
 Result<std::string> guest_image(const std::string &kernel) { return recipe("images/guest", {kernel}); }
 
+Result<std::string> kernel_selftests(const std::string &kernel) {
+    return recipe("images/selftests", {kernel});
+}
+
 Result<std::string> counting_plugin(const std::string &qemu) {
     return recipe("harness/plugin/build", {qemu});
 }

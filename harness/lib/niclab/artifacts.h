@@ -14,6 +14,8 @@ namespace niclab {
 Result<std::string> qemu_binary();
 /// Folder with initramfs.cpio, vmlinuz, release and manifest.txt.
 Result<std::string> guest_image(const std::string &kernel);
+/// Folder with selftests.cpio: the kernel's own network driver tests and what they need, below /selftests.
+Result<std::string> kernel_selftests(const std::string &kernel);
 /// The plugin of counting mode for that QEMU.
 Result<std::string> counting_plugin(const std::string &qemu);
 /// niclab.ko for that kernel.

@@ -11,6 +11,16 @@
 namespace fs = std::filesystem;
 
 namespace niclab {
+namespace {
+
+void append(std::ofstream &out, const std::string &archive) {
+    // An archive starts at a multiple of four bytes.
+    while (out.tellp() % 4 != 0)
+        out.put('\0');
+    out.write(archive.data(), static_cast<std::streamsize>(archive.size()));
+}
+
+} // namespace
 
 Status write_initramfs(const VmSpec &spec, const fs::path &to) {
     CpioWriter extra;
@@ -24,11 +34,9 @@ Status write_initramfs(const VmSpec &spec, const fs::path &to) {
         return Error{"cannot copy " + spec.initramfs + " to " + to.string() + ": " + failed.message()};
     fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, failed);
     std::ofstream out(to, std::ios::binary | std::ios::app);
-    // An archive starts at a multiple of four bytes.
-    while (out.tellp() % 4 != 0)
-        out.put('\0');
-    std::string archive = extra.finish();
-    out.write(archive.data(), static_cast<std::streamsize>(archive.size()));
+    for (const std::string &archive : spec.archives)
+        append(out, NICLAB_TRY(read_file(archive)));
+    append(out, extra.finish());
     if (!out.flush()) return Error{"cannot write " + to.string() + ": " + std::strerror(errno)};
     return {};
 }
