@@ -60,7 +60,7 @@ void Device::drop_objects() {
     transport_domains.clear();
     pds.clear();
     uars.clear();
-    vxlan_ports.clear();
+    vxlan_ports.reset();
     counters.set(Counter::live_objects, 0);
 }
 

@@ -57,9 +57,12 @@ std::optional<Packet> inner_packet(std::span<const u8> frame, const Packet &oute
     return parse_at(frame, outer.payload_at + kVxlanHeaderBytes, kEthertypeEthernet, extent);
 }
 
+// Drivers add the default port, too, and take it away when they leave, also behind a reset that they did not
+// cause.
 Reply add_vxlan_udp_dport(Device &device, const Request &request, const Response &) {
     u16 port = static_cast<u16>(request.view<VxlanPortIn>().get(VxlanPortIn::vxlan_udp_port));
-    if (device.vxlan_ports.contains(port)) return fail(Status::bad_parameter, kSynPortTwice);
+    if (device.vxlan_ports.contains(port))
+        return port == VxlanPorts::kDefault ? kOk : fail(Status::bad_parameter, kSynPortTwice);
     if (device.vxlan_ports.full()) return fail(Status::limits_exceeded, kSynPortFull);
     device.vxlan_ports.add(port);
     return kOk;

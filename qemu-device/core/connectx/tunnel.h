@@ -10,10 +10,11 @@
 
 namespace niclab::connectx {
 
-// UDP ports whose datagrams are VXLAN: those that the driver told.
+// UDP ports whose datagrams are VXLAN: IANA's from the start, and those that the driver told.
 class VxlanPorts {
   public:
     static constexpr usize kMost = 16;
+    static constexpr u16 kDefault = 4789;
 
     bool contains(u16 port) const {
         for (usize i = 0; i < count_; ++i)
@@ -23,11 +24,11 @@ class VxlanPorts {
     bool full() const { return count_ == kMost; }
     void add(u16 port) { ports_[count_++] = port; } // not full
     bool remove(u16 port);
-    void clear() { count_ = 0; }
+    void reset() { *this = {}; }
 
   private:
-    std::array<u16, kMost> ports_ = {};
-    usize count_ = 0;
+    std::array<u16, kMost> ports_ = {kDefault};
+    usize count_ = 1;
 };
 
 // The packet that `outer`, found in `frame`, carries; nothing when it is no tunnel that the card knows.

@@ -68,7 +68,6 @@ std::vector<Wrapping> wrappings() {
 class Tunnel : public SendTest {
   protected:
     Tunnel() {
-        EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, kVxlanPort), Status::ok);
         Queue sq;
         CommandInput in = card_.sq_input(sq, 4, cq_.number);
         sq.number = card_.driver.must(in.set(SqContext::allow_swp, 1, CreateQueueIn::context)).number();
@@ -281,11 +280,22 @@ TEST_F(TunnelReceive, CutTunnelsAreReadNoFurtherThanTheyReach) {
     }
 }
 
+TEST_F(TunnelReceive, TheDefaultPortIsKnownFromTheStartUntilItIsTakenAway) {
+    Bytes packet = in_udp(Ipv4{}, kVxlanPort, kVxlanHeader, frame(Ipv4{}, Tcp{}, pattern(20)));
+    EXPECT_EQ(receive(packet).get(Cqe::tunneled), 1u);
+    EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, kVxlanPort), Status::ok);
+    EXPECT_EQ(port_command(Opcode::delete_vxlan_udp_dport, kVxlanPort), Status::ok);
+    EXPECT_EQ(receive(packet).get(Cqe::tunneled), 0u);
+    EXPECT_EQ(port_command(Opcode::delete_vxlan_udp_dport, kVxlanPort), Status::bad_resource);
+    EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, kVxlanPort), Status::ok);
+    EXPECT_EQ(receive(packet).get(Cqe::tunneled), 1u);
+}
+
 TEST_F(TunnelReceive, PortTableIsBounded) {
-    EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, kVxlanPort), Status::bad_parameter) << "twice";
     EXPECT_EQ(port_command(Opcode::delete_vxlan_udp_dport, 1), Status::bad_resource);
     for (u16 port = 1; port < 16; ++port)
         EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, port), Status::ok);
+    EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, 1), Status::bad_parameter) << "twice";
     EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, 16), Status::limits_exceeded);
     EXPECT_EQ(port_command(Opcode::delete_vxlan_udp_dport, 3), Status::ok);
     EXPECT_EQ(port_command(Opcode::add_vxlan_udp_dport, 16), Status::ok);
