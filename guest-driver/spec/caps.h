@@ -89,11 +89,14 @@ struct GeneralCaps {
     static constexpr F log_bf_reg_size{0x04c, 20, 16};
     static constexpr F max_wqe_sz_sq{0x050, 15, 0};
     static constexpr F max_wqe_sz_rq{0x054, 15, 0};
+    static constexpr F flow_counter_bulk_alloc{0x060, 15, 8};
     static constexpr F log_max_transport_domain{0x064, 28, 24};
     static constexpr F log_max_pd{0x064, 20, 16};
     static constexpr F nic_receive_steering_discard{0x068, 31, 31};
     static constexpr F receive_discard_vport_down{0x068, 30, 30};
     static constexpr F transmit_discard_vport_down{0x068, 29, 29};
+    static constexpr F log_max_flow_counter_bulk{0x068, 23, 16};
+    static constexpr F max_flow_counter_15_0{0x068, 15, 0};
     static constexpr F log_max_rq{0x06c, 28, 24};
     static constexpr F log_max_sq{0x06c, 20, 16};
     static constexpr F log_max_tir{0x06c, 12, 8};
@@ -165,11 +168,14 @@ struct GeneralCaps {
                                  log_bf_reg_size,
                                  max_wqe_sz_sq,
                                  max_wqe_sz_rq,
+                                 flow_counter_bulk_alloc,
                                  log_max_transport_domain,
                                  log_max_pd,
                                  nic_receive_steering_discard,
                                  receive_discard_vport_down,
                                  transmit_discard_vport_down,
+                                 log_max_flow_counter_bulk,
+                                 max_flow_counter_15_0,
                                  log_max_rq,
                                  log_max_sq,
                                  log_max_tir,

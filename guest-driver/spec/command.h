@@ -149,6 +149,9 @@ enum class Opcode : u16 {
     set_flow_table_entry = 0x936,
     query_flow_table_entry = 0x937,
     delete_flow_table_entry = 0x938,
+    alloc_flow_counter = 0x939,
+    dealloc_flow_counter = 0x93a,
+    query_flow_counter = 0x93b,
     modify_flow_table = 0x93c,
 };
 

@@ -94,6 +94,40 @@ struct FlowDestination {
     static constexpr F id{0x00, 23, 0};
     static constexpr F rows[] = {type, id};
 };
+struct FlowCounterEntry { // stands behind the destinations
+    using F = Field<FlowCounterEntry>;
+    static constexpr u16 bytes = 8;
+    static constexpr F flow_counter_id{0x00, 31, 0};
+    static constexpr F rows[] = {flow_counter_id};
+};
+struct AllocFlowCounterIn {
+    using F = Field<AllocFlowCounterIn>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F flow_counter_bulk_log_size{0x0c, 12, 8};
+    static constexpr F flow_counter_bulk{0x0c, 7, 0};
+    static constexpr F rows[] = {flow_counter_bulk_log_size, flow_counter_bulk};
+};
+struct AllocFlowCounterOut { // and the input of DEALLOC_FLOW_COUNTER
+    using F = Field<AllocFlowCounterOut>;
+    static constexpr u16 bytes = 0x10;
+    static constexpr F flow_counter_id{0x08, 31, 0};
+    static constexpr F rows[] = {flow_counter_id};
+};
+struct QueryFlowCounterIn {
+    using F = Field<QueryFlowCounterIn>;
+    static constexpr u16 bytes = 0x20;
+    static constexpr F clear{0x18, 31, 31};
+    static constexpr F num_of_counters{0x18, 15, 0}; // 0: the one
+    static constexpr F flow_counter_id{0x1c, 31, 0};
+    static constexpr F rows[] = {clear, num_of_counters, flow_counter_id};
+};
+struct QueryFlowCounterOut {
+    static constexpr u16 bytes = 0x10;
+    static constexpr u16 statistics = 0x10; // for each counter packets and octets, 64 bits each
+    static constexpr u16 statistics_bytes = 0x10;
+};
+static_assert(disjoint(FlowCounterEntry::rows) && disjoint(AllocFlowCounterIn::rows) &&
+              disjoint(AllocFlowCounterOut::rows) && disjoint(QueryFlowCounterIn::rows));
 struct DeleteFteIn {
     using F = Field<DeleteFteIn>;
     static constexpr u16 bytes = 0x40;

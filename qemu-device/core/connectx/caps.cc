@@ -73,6 +73,8 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::max_wqe_sz_rq, 1 << kLogMaxRqStride),
     fixed(G::log_max_transport_domain, 16),
     fixed(G::log_max_pd, 16),
+    fixed(G::log_max_flow_counter_bulk, kLogMaxFlowCounterBulk),
+    fixed(G::max_flow_counter_15_0, kMaxFlowCounters),
     fixed(G::log_max_rq, kLogMaxRqs),
     fixed(G::log_max_sq, kLogMaxSqs),
     fixed(G::log_max_tir, kLogMaxTirs),
@@ -132,7 +134,11 @@ constexpr Row<E> kEthernet[] = {
 using T = FlowTableCaps;
 constexpr Row<T> kNicRx[] = {
     fixed(T::ft_support, 1),
+    fixed(T::flow_counter, 1),
+    fixed(T::flow_modify_en, 1),
     fixed(T::modify_root, 1),
+    fixed(T::identified_miss_table_mode, 1),
+    fixed(T::flow_table_modify, 1),
     fixed(T::log_max_ft_size, kLogMaxTableSize),
     fixed(T::max_ft_level, kTableLevels),
     fixed(T::log_max_ft_num, kLogMaxTables),

@@ -110,6 +110,12 @@ constexpr Command kCommands[] = {
      set_flow_table_entry},
     {Opcode::delete_flow_table_entry, "DELETE_FLOW_TABLE_ENTRY", DeleteFteIn::bytes, kStatus, Phase::running,
      delete_flow_table_entry},
+    {Opcode::alloc_flow_counter, "ALLOC_FLOW_COUNTER", AllocFlowCounterIn::bytes, kOut, Phase::running,
+     alloc_flow_counter},
+    {Opcode::dealloc_flow_counter, "DEALLOC_FLOW_COUNTER", kIn, kStatus, Phase::running,
+     dealloc_flow_counter},
+    {Opcode::query_flow_counter, "QUERY_FLOW_COUNTER", QueryFlowCounterIn::bytes, kOut, Phase::running,
+     query_flow_counter},
     {Opcode::modify_flow_table, "MODIFY_FLOW_TABLE", ModifyFlowTableIn::bytes, kStatus, Phase::running,
      modify_flow_table},
 };

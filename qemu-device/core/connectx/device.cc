@@ -41,7 +41,7 @@ void Device::guest_error(const char *what, u64 value) {
 u32 Device::live_objects() const {
     return uars.live() + pds.live() + transport_domains.live() + q_counters.live() + tises.live() +
            mkeys.live() + eqs.live() + cqs.live() + sqs.live() + rqs.live() + rqts.live() + tirs.live() +
-           steering.tables.live() + steering.groups.live() + steering.entries;
+           steering.tables.live() + steering.groups.live() + steering.counters.live() + steering.entries;
 }
 
 void Device::drop_objects() {

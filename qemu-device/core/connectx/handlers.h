@@ -91,6 +91,10 @@ NICLAB_HANDLER(create_flow_group);
 NICLAB_HANDLER(destroy_flow_group);
 NICLAB_HANDLER(set_flow_table_entry);
 NICLAB_HANDLER(delete_flow_table_entry);
+// flow_counters.cc
+NICLAB_HANDLER(alloc_flow_counter);
+NICLAB_HANDLER(dealloc_flow_counter);
+NICLAB_HANDLER(query_flow_counter);
 
 #undef NICLAB_HANDLER
 

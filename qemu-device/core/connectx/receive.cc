@@ -157,6 +157,7 @@ void receive_frame(Device &device, std::span<const u8> frame) {
 
     Arrival arrival{.frame = frame, .packet = parse(frame), .inner = {}, .sums = {}};
     Verdict verdict;
+    verdict.frame_bytes = frame.size();
     device.steering.classify(match_key(frame, arrival.packet), verdict);
     if (!verdict.rooted) return drop_frame(device, frame.size(), Counter::rx_drop_no_root);
     if (verdict.count == 0) return drop_frame(device, frame.size(), Counter::rx_drop_steering);

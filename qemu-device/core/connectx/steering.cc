@@ -144,6 +144,7 @@ void FlowGroup::grow() {
 void Steering::reset() {
     tables.clear();
     groups.clear();
+    counters.clear();
     entries = root = 0;
 }
 
@@ -166,6 +167,10 @@ void Steering::walk(u32 number, const MatchKey &key, Verdict &verdict, u32 &budg
             if (table->miss != MissAction::table) return;
             number = table->miss_table;
             continue;
+        }
+        if (FlowCounter *counter = entry->counter) {
+            counter->packets += 1;
+            counter->octets += verdict.frame_bytes;
         }
         for (const FlowTarget &target : entry->targets) {
             if (target.type == Destination::table)

@@ -23,7 +23,7 @@ struct Packet;
 constexpr u32 kFirstTable = 1, kLogMaxTables = 8, kMaxTables = 1 << kLogMaxTables;
 constexpr u32 kFirstGroup = 1, kMaxGroups = 1 << 16;
 constexpr u32 kLogMaxEntries = 20, kMaxEntries = 1 << kLogMaxEntries;
-constexpr u32 kTableLevels = 64;
+constexpr u32 kTableLevels = 128; // with chained tables the later kernel reaches beyond 64
 constexpr unsigned kLogMaxTableSize = 22;
 constexpr u32 kLogMaxDestinations = 4, kMaxDestinations = 1 << kLogMaxDestinations; // of one entry
 
@@ -32,6 +32,14 @@ constexpr usize kMatchWords = MatchL2L4::bytes / 4;
 using MatchKey = std::array<u32, kMatchWords>;
 MatchKey match_key(std::span<const u8> frame, const Packet &packet);
 
+constexpr u32 kFirstFlowCounter = 1, kLogMaxFlowCounters = 15, kMaxFlowCounters = 1 << kLogMaxFlowCounters;
+constexpr u32 kLogMaxFlowCounterBulk = 10; // read by one command
+
+// What matched the entries that name the counter; octets without FCS.
+struct FlowCounter {
+    u64 packets = 0, octets = 0;
+    u32 users = 0; // entries
+};
 struct FlowTarget {
     Destination type;
     u32 id;
@@ -41,7 +49,8 @@ struct FlowEntry {
     u32 action = 0, flow_tag = 0;
     std::vector<u32> value; // the group's used words
     std::vector<FlowTarget> targets;
-    FlowEntry *next = nullptr; // in the group's bucket, by rising index
+    FlowCounter *counter = nullptr; // cannot go while the entry uses it
+    FlowEntry *next = nullptr;      // in the group's bucket, by rising index
 };
 
 class FlowGroup {
@@ -86,6 +95,7 @@ struct Verdict {
     struct To {
         u32 tirn, flow_tag;
     };
+    usize frame_bytes = 0; // given: what flow counters count
     bool rooted = false;
     u32 count = 0;
     To to[kMaxTirs];
@@ -98,6 +108,7 @@ class Steering {
 
     ObjectTable<FlowTable> tables{kFirstTable, kMaxTables};
     ObjectTable<FlowGroup> groups{kFirstGroup, kMaxGroups};
+    ObjectTable<FlowCounter> counters{kFirstFlowCounter, kMaxFlowCounters};
     u32 entries = 0;
     u32 root = 0; // 0: none
 

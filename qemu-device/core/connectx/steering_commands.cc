@@ -21,7 +21,7 @@ constexpr u32 kSynEntryIndex = 0x5d0021, kSynEntryAction = 0x5d0022, kSynEntryCo
               kSynEntryList = 0x5d0024, kSynEntryTir = 0x5d0025, kSynEntryTable = 0x5d0026,
               kSynEntryLevel = 0x5d0027, kSynEntryType = 0x5d0028, kSynEntryFull = 0x5d0029,
               kSynEntry = 0x5d002a, kSynEntryMode = 0x5d002b, kSynEntryMask = 0x5d002c,
-              kSynEntryGroup = 0x5d002d;
+              kSynEntryGroup = 0x5d002d, kSynEntryCounter = 0x5d002e;
 
 constexpr u16 kModeSet = 0, kModeModify = 1, kModeDisconnect = 1;
 
@@ -213,6 +213,7 @@ namespace {
 struct Rule {
     u32 action, flow_tag;
     std::vector<FlowTarget> targets;
+    FlowCounter *counter = nullptr;
 };
 
 Reply check_target(Device &device, const FlowTable &table, const FlowTarget &target) {
@@ -224,28 +225,34 @@ Reply check_target(Device &device, const FlowTable &table, const FlowTarget &tar
     return next->level > table.level ? kOk : fail(Status::bad_parameter, kSynEntryLevel);
 }
 
-Reply read_targets(Device &device, const Request &request, const FlowTable &table,
-                   std::vector<FlowTarget> &targets) {
+// Destinations, then at most one counter: as many as the action asks for.
+Reply read_lists(Device &device, const Request &request, const FlowTable &table, Rule &rule) {
     auto in = request.view<SetFteIn>();
-    u32 count = in.get(SetFteIn::destination_list_size);
-    if (in.get(SetFteIn::flow_counter_list_size) || count > kMaxDestinations)
-        return fail(Status::bad_parameter, kSynEntryCount);
-    if (!request.has(SetFteIn::destination, usize{count} * FlowDestination::bytes))
+    u32 count = in.get(SetFteIn::destination_list_size), counters = in.get(SetFteIn::flow_counter_list_size);
+    if (count > kMaxDestinations || counters > 1) return fail(Status::bad_parameter, kSynEntryCount);
+    usize counter_at = SetFteIn::destination + count * FlowDestination::bytes;
+    if (!request.has(SetFteIn::destination,
+                     counter_at + counters * FlowCounterEntry::bytes - SetFteIn::destination))
         return fail(Status::bad_parameter, kSynEntryList);
     for (u32 i = 0; i < count; ++i) {
         auto raw = request.view<FlowDestination>(SetFteIn::destination + i * FlowDestination::bytes);
         FlowTarget target{static_cast<Destination>(raw.get(FlowDestination::type)),
                           raw.get(FlowDestination::id)};
         if (Reply reply = check_target(device, table, target); reply.status != Status::ok) return reply;
-        targets.push_back(target);
+        rule.targets.push_back(target);
     }
-    return kOk;
+    if (counters == 0) return kOk;
+    u32 id = request.view<FlowCounterEntry>(counter_at).get(FlowCounterEntry::flow_counter_id);
+    rule.counter = device.steering.counters.find(id);
+    return rule.counter ? kOk : fail(Status::bad_resource, kSynEntryCounter);
 }
 
-// A rule forwards to at least one place, or drops.
+// A rule forwards to at least one place, or drops. It names a counter when, and only when, it counts.
 bool is_sane(const Rule &rule) {
-    if (rule.action == flow_action::kDrop) return rule.targets.empty();
-    return (rule.action & ~flow_action::kAllow) == flow_action::kForward && !rule.targets.empty();
+    if (((rule.action & flow_action::kCount) != 0) != (rule.counter != nullptr)) return false;
+    u32 action = rule.action & ~flow_action::kCount;
+    if (action == flow_action::kDrop) return rule.targets.empty();
+    return (action & ~flow_action::kAllow) == flow_action::kForward && !rule.targets.empty();
 }
 
 u32 *users_of(Device &device, const FlowTarget &target) {
@@ -265,6 +272,9 @@ void use_targets(Device &device, const std::vector<FlowTarget> &targets, int cha
 void apply(Device &device, FlowEntry &entry, Rule rule) {
     use_targets(device, rule.targets, 1);
     use_targets(device, entry.targets, -1);
+    if (rule.counter) ++rule.counter->users;
+    if (entry.counter) --entry.counter->users;
+    entry.counter = rule.counter;
     entry.action = rule.action;
     entry.flow_tag = rule.flow_tag;
     entry.targets = std::move(rule.targets);
@@ -277,6 +287,7 @@ FlowEntry *find_entry(FlowTable &table, u32 index) {
 
 void remove_entry(Device &device, FlowTable &table, FlowEntry &entry) {
     use_targets(device, entry.targets, -1);
+    if (entry.counter) --entry.counter->users;
     device.steering.groups.find(entry.group)->remove(entry);
     --device.steering.entries;
     table.entries.erase(entry.index);
@@ -287,17 +298,23 @@ Reply modify_entry(Device &device, const Request &request, FlowTable &table, Flo
     auto in = request.view<SetFteIn>();
     u32 mask = in.get(SetFteIn::modify_enable_mask);
     if (!entry) return fail(Status::bad_index, kSynEntry);
-    constexpr u32 kKnown = SetFteIn::kModifyAction | SetFteIn::kModifyTag | SetFteIn::kModifyDestinations;
+    constexpr u32 kKnown = SetFteIn::kModifyAction | SetFteIn::kModifyTag | SetFteIn::kModifyDestinations |
+                           SetFteIn::kModifyCounters;
     if (mask & ~kKnown) return fail(Status::bad_parameter, kSynEntryMask);
-    Rule rule{entry->action, entry->flow_tag, {}};
-    if (mask & SetFteIn::kModifyAction) rule.action = in.get(SetFteIn::action);
-    if (mask & SetFteIn::kModifyTag) rule.flow_tag = in.get(SetFteIn::flow_tag);
-    if (mask & SetFteIn::kModifyDestinations) {
-        if (Reply reply = read_targets(device, request, table, rule.targets); reply.status != Status::ok)
-            return reply;
-    } else if (rule.action & flow_action::kForward) {
+    Rule given{in.get(SetFteIn::action), in.get(SetFteIn::flow_tag), {}};
+    if (mask & (SetFteIn::kModifyDestinations | SetFteIn::kModifyCounters))
+        if (Reply reply = read_lists(device, request, table, given); reply.status != Status::ok) return reply;
+    Rule rule{entry->action, entry->flow_tag, {}, entry->counter};
+    if (mask & SetFteIn::kModifyAction) rule.action = given.action;
+    if (mask & SetFteIn::kModifyTag) rule.flow_tag = given.flow_tag;
+    if (mask & SetFteIn::kModifyDestinations)
+        rule.targets = std::move(given.targets);
+    else if (rule.action & flow_action::kForward)
         rule.targets = entry->targets;
-    }
+    if (mask & SetFteIn::kModifyCounters)
+        rule.counter = given.counter;
+    else if (!(rule.action & flow_action::kCount))
+        rule.counter = nullptr;
     if (!is_sane(rule)) return fail(Status::bad_parameter, kSynEntryAction);
     apply(device, *entry, std::move(rule));
     return kOk;
@@ -318,8 +335,7 @@ Reply set_flow_table_entry(Device &device, const Request &request, const Respons
     if (!group) return fail(Status::bad_resource, kSynEntryGroup);
     if (index < group->first || index > group->last) return fail(Status::bad_index, kSynEntryIndex);
     Rule rule{in.get(SetFteIn::action), in.get(SetFteIn::flow_tag), {}};
-    if (Reply reply = read_targets(device, request, *table, rule.targets); reply.status != Status::ok)
-        return reply;
+    if (Reply reply = read_lists(device, request, *table, rule); reply.status != Status::ok) return reply;
     if (!is_sane(rule)) return fail(Status::bad_parameter, kSynEntryAction);
     if (!old && device.steering.entries >= kMaxEntries) return fail(Status::no_resources, kSynEntryFull);
 

@@ -58,7 +58,8 @@ const Words kGeneralWords = {
     {0x050, 1024},                                      // max_wqe_sz_sq
     {0x054, 512},                                       // max_wqe_sz_rq
     {0x064, 16 << 24 | 16 << 16},                       // log_max_transport_domain, log_max_pd
-    {0x068, 7u << 29},                                  // discards: steering, receive and transmit while down
+    // discards: steering, receive and transmit while down; log_max_flow_counter_bulk, max_flow_counter
+    {0x068, 7u << 29 | 10 << 16 | 0x8000},
     {0x06c, 12 << 24 | 12 << 16 | 12 << 8 | 16},        // log_max_rq, sq, tir, tis
     {0x070, 1u << 31 | 12 << 16 | 11 << 8},             // basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size
     {0x074, 1u << 31 | 9 << 24 | 4 << 16 | 6 << 8 | 6}, // few strides, stride sizes
@@ -99,12 +100,14 @@ TEST_F(CapsTest, EthernetImageHoldsTheseWordsAndNothingElse) {
 
 TEST_F(CapsTest, FlowTableImageDescribesNicReceiveOnly) {
     const Words expected = {
-        {0x40, 1u << 31 | 1 << 27}, // ft_support, modify_root
-        {0x44, 22 << 24 | 64},      // log_max_ft_size, max_ft_level
-        {0x4c, 8},                  // log_max_ft_num
-        {0x50, 4},                  // log_max_destination
-        {0x54, 20},                 // log_max_flow
-        {0x60, 0xfe0ffe00},         // matchable fields
+        // ft_support, flow_counter, flow_modify_en, modify_root, identified_miss_table_mode,
+        // flow_table_modify
+        {0x40, 1u << 31 | 1 << 29 | 1 << 28 | 1 << 27 | 1 << 26 | 1 << 25},
+        {0x44, 22 << 24 | 128}, // log_max_ft_size, max_ft_level
+        {0x4c, 8},             // log_max_ft_num
+        {0x50, 4},             // log_max_destination
+        {0x54, 20},            // log_max_flow
+        {0x60, 0xfe0ffe00},    // matchable fields
     };
     EXPECT_EQ(nonzero(image(current(kFlowTable))), expected);
     EXPECT_EQ(nonzero(image(maximum(kFlowTable))), expected);

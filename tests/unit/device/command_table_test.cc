@@ -84,6 +84,9 @@ constexpr Row kRows[] = {
     {0x934, "DESTROY_FLOW_GROUP", 0x40, 0x08},
     {0x936, "SET_FLOW_TABLE_ENTRY", 0x340, 0x08},
     {0x938, "DELETE_FLOW_TABLE_ENTRY", 0x40, 0x08},
+    {0x939, "ALLOC_FLOW_COUNTER", 0x10, 0x10},
+    {0x93a, "DEALLOC_FLOW_COUNTER", 0x10, 0x08},
+    {0x93b, "QUERY_FLOW_COUNTER", 0x20, 0x10},
     {0x93c, "MODIFY_FLOW_TABLE", 0x40, 0x08},
 };
 void PrintTo(const Row &row, std::ostream *os) { *os << row.name; }
