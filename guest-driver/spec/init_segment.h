@@ -15,7 +15,8 @@ constexpr u32 kCmdqAddrHigh = 0x010;
 constexpr u32 kCmdqAddrLow =
     0x014; // [31:12] address, [10:8] nic_interface, [7:4] log entries, [3:0] log stride
 constexpr u32 kCmdDoorbell = 0x018;  // bit i: entry i belongs to the device
-constexpr u32 kInitializing = 0x1fc; // [31] busy
+constexpr u32 kInitializing = 0x1fc; // [31] busy, [30] software may reset the card by the NIC interface
+constexpr u32 kResetSupported = 1u << 30;
 constexpr u32 kHealthBuffer = 0x200; // 64 bytes, see HealthBuffer
 constexpr u32 kCmdExecTimeout = 0xff8;
 constexpr u32 kCmdQueueInitTimeout = 0xffc;

@@ -620,6 +620,32 @@ static void connectx_set_record(Object *obj, const char *path, Error **errp)
     s->record = g_strdup(path);
 }
 
+/* The opaque value is not NULL for the property of fatal trouble. */
+static void connectx_get_health(Object *obj, Visitor *v, const char *name,
+                                void *opaque, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    uint8_t syndrome = s->core ? cx_core_health(s->core, opaque != NULL) : 0;
+
+    visit_type_uint8(v, name, &syndrome, errp);
+}
+
+static void connectx_set_health(Object *obj, Visitor *v, const char *name,
+                                void *opaque, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    uint8_t syndrome;
+
+    if (!visit_type_uint8(v, name, &syndrome, errp)) {
+        return;
+    }
+    if (!s->core) {
+        error_setg(errp, "connectx: %s is set while the card runs", name);
+        return;
+    }
+    cx_core_set_health(s->core, syndrome, opaque != NULL);
+}
+
 static bool connectx_get_beacon(Object *obj, Error **errp)
 {
     ConnectxState *s = CONNECTX(obj);
@@ -668,6 +694,12 @@ static void connectx_class_init_properties(ObjectClass *oc)
     object_class_property_add(oc, "temperature", "int",
                               connectx_get_temperature,
                               connectx_set_temperature, NULL, NULL);
+    object_class_property_add(oc, "health-syndrome", "uint8",
+                              connectx_get_health, connectx_set_health, NULL,
+                              NULL);
+    object_class_property_add(oc, "fatal-syndrome", "uint8",
+                              connectx_get_health, connectx_set_health, NULL,
+                              oc);
     object_class_property_add_bool(oc, "beacon", connectx_get_beacon, NULL);
     object_class_property_add_str(oc, "record", connectx_get_record,
                                   connectx_set_record);

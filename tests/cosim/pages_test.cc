@@ -7,7 +7,7 @@
 namespace niclab::test {
 namespace {
 
-// The model never asks at run time; this raises the event that firmware would. The handle is the device
+// The model asks only when very many objects live; this raises the event at once. The handle is the device
 // itself.
 void request_pages(Port &port, s32 count) {
     u8 data[8] = {};

@@ -84,7 +84,9 @@ void CommandQueue::run_entry(unsigned index) {
         device_.dma.write(DmaPurpose::command, address + CommandEntry::status_own_byte, &status_own, 1);
     if (!written) device_.guest_error("command queue entry not writable", address);
     if (delivery != Delivery::ok) device_.guest_error("command not delivered", static_cast<u64>(delivery));
-    device_.counters.set(Counter::live_objects, device_.live_objects());
+    u32 objects = device_.live_objects();
+    device_.counters.set(Counter::live_objects, objects);
+    device_.hca.pages.balance(device_, objects);
     if (!by_event) return;
     u8 vector[4];
     store_be32(vector, 1u << index);

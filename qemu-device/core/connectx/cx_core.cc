@@ -78,6 +78,13 @@ void cx_core_set_temperature(struct cx_core *core, int millidegrees) {
 int cx_core_temperature(const struct cx_core *core) {
     return core->device.board.temperature() * kMillidegreesPerUnit;
 }
+void cx_core_set_health(struct cx_core *core, uint8_t syndrome, bool fatal) {
+    core->device.hca.inject(static_cast<niclab::connectx::HealthSyndrome>(syndrome), fatal);
+}
+uint8_t cx_core_health(const struct cx_core *core, bool fatal) {
+    const niclab::connectx::Hca &hca = core->device.hca;
+    return hca.wants_reset == fatal ? static_cast<uint8_t>(hca.health) : 0;
+}
 bool cx_core_beacon(const struct cx_core *core) { return core->device.board.blinks(); }
 bool cx_core_link_up(const struct cx_core *core) { return core->device.port.up(); }
 void cx_core_set_tracing(struct cx_core *core, bool on) { core->device.set_tracing(on); }

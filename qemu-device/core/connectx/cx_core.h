@@ -111,6 +111,10 @@ bool cx_core_module(const struct cx_core *core);
 /* Of the chip, in thousandths of a degree. Kept within -128 to 255 degrees and in steps of 125. */
 void cx_core_set_temperature(struct cx_core *core, int millidegrees);
 int cx_core_temperature(const struct cx_core *core);
+/* Trouble in the health buffer: a syndrome of the manual, 0 for none. A fatal one asks software for a reset,
+ * which ends it. */
+void cx_core_set_health(struct cx_core *core, uint8_t syndrome, bool fatal);
+uint8_t cx_core_health(const struct cx_core *core, bool fatal);
 /* The port's indicator light blinks. */
 bool cx_core_beacon(const struct cx_core *core);
 /* True when the port is up: admin up, cable plugged at both ends. */

@@ -48,7 +48,7 @@ void Hca::reset(Device &device) {
     phase = Phase::reset;
     issi = 0;
     big_endian_host = false;
-    health = HealthSyndrome::good;
+    inject(HealthSyndrome::good, false);
     caps.reset();
     pages.forget();
     device.counters.set(Counter::live_pages, 0);

@@ -18,12 +18,14 @@ constexpr u32 kClockKhz = 1'000'000;
 
 // Health syndromes, byte 0x3d of the health buffer.
 enum class HealthSyndrome : u8 { good = 0, eq_overrun = 0x0c, eq_error = 0x0d };
+enum class Severity : u8 { critical = 2, error = 3 };
 
 struct Hca {
     Phase phase = Phase::reset;
     u16 issi = 0;
     bool big_endian_host = false;
     HealthSyndrome health = HealthSyndrome::good;
+    bool wants_reset = false; // the trouble ends only with a reset, and software is asked for one
     Caps caps;
     Pages pages;
 
@@ -32,6 +34,11 @@ struct Hca {
     // The first trouble stays visible until reset.
     void report(HealthSyndrome syndrome) {
         if (health == HealthSyndrome::good) health = syndrome;
+    }
+    // Trouble, or the end of it, from outside.
+    void inject(HealthSyndrome syndrome, bool fatal) {
+        health = syndrome;
+        wants_reset = fatal && syndrome != HealthSyndrome::good;
     }
     void reset(Device &device);
 };

@@ -20,7 +20,13 @@ u32 Device::read_health(u32 offset) const {
         .set(HealthBuffer::fw_version, firmware::kMajor << 24 | firmware::kMinor << 16 | firmware::kSubMinor)
         .set(HealthBuffer::hw_id, kHwId)
         .set(HealthBuffer::time, static_cast<u32>(now_ns() / 1000000000))
+        .set(HealthBuffer::rfr, hca.wants_reset)
         .set(HealthBuffer::synd, static_cast<u32>(hca.health));
+    if (hca.health != HealthSyndrome::good)
+        View<HealthBuffer>(raw)
+            .set(HealthBuffer::severity_valid, 1)
+            .set(HealthBuffer::severity,
+                 static_cast<u32>(hca.wants_reset ? Severity::critical : Severity::error));
     return load_be32(raw + offset);
 }
 
@@ -35,6 +41,8 @@ u32 Device::read_word(u32 offset) const {
         return commands.address_high();
     case kCmdqAddrLow:
         return commands.address_low();
+    case kInitializing:
+        return kResetSupported;
     case kTimerHigh:
         return static_cast<u32>(now_ns() >> 32);
     case kTimerLow:

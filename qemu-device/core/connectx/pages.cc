@@ -13,7 +13,10 @@ namespace {
 constexpr u32 kSynFunction = 0x530001, kSynOpMod = 0x530002, kSynListShort = 0x530003, kSynAddress = 0x530004;
 
 // How many pages the card may not be without. While it runs it keeps what it asked for.
-u32 needed(const Hca &hca) { return hca.phase == Phase::running ? Pages::kBoot + Pages::kInit : 0; }
+u32 needed(const Device &device) {
+    if (device.hca.phase != Phase::running) return 0;
+    return Pages::kBoot + Pages::kInit + Pages::wanted(device.live_objects());
+}
 
 } // namespace
 
@@ -35,6 +38,45 @@ u32 Pages::take(std::span<u8> out, u32 keep) {
         pages_.erase(pages_.begin());
     }
     return taken;
+}
+
+void Pages::forget() {
+    pages_.clear();
+    asked_ = 0;
+    extra_ = refused_ = 0;
+}
+
+u32 Pages::wanted(u32 objects) {
+    if (objects <= kObjectsHeld) return 0;
+    u32 pages = (objects - kObjectsHeld + kObjectsPerPage - 1) / kObjectsPerPage;
+    return (pages + kStep - 1) / kStep * kStep;
+}
+
+void Pages::balance(Device &device, u32 objects) {
+    if (asked_ != 0 || device.hca.phase != Phase::running || !has_listener(device, Event::page_request))
+        return;
+    u32 want = wanted(objects), keep = wanted(objects + kSlack);
+    if (want <= extra_) refused_ = 0;
+    if (want > extra_ && want != refused_)
+        ask(device, static_cast<s32>(want - extra_));
+    else if (extra_ > keep)
+        ask(device, -static_cast<s32>(extra_ - keep));
+}
+
+void Pages::ask(Device &device, s32 pages) {
+    asked_ = pages;
+    u8 data[8] = {};
+    constexpr usize kCount = 4;
+    store_be32(data + kCount, static_cast<u32>(pages));
+    post_async(device, Event::page_request, 0, data);
+}
+
+void Pages::answered(s64 pages) {
+    constexpr u32 kFirst = kBoot + kInit;
+    if (asked_ > 0 && pages <= 0) refused_ = extra_ + static_cast<u32>(asked_);
+    s64 held = s64{extra_} + (asked_ != 0 ? pages : 0), most = live() > kFirst ? live() - kFirst : 0;
+    extra_ = static_cast<u32>(std::clamp<s64>(held, 0, most));
+    asked_ = 0;
 }
 
 Reply query_pages(Device &device, const Request &request, const Response &response) {
@@ -65,18 +107,21 @@ Reply manage_pages(Device &device, const Request &request, const Response &respo
     usize entries = in.get(ManagePagesIn::input_num_entries);
     switch (static_cast<ManagePages>(request.op_mod)) {
     case ManagePages::cannot_give:
-        return kOk; // nothing was asked for that could not be done without
+        pages.answered(0);
+        return kOk;
     case ManagePages::give:
         if (!request.has(ManagePagesIn::pas, 8 * entries))
             return fail(Status::bad_input_length, kSynListShort);
         if (!pages.give(request.bytes.subspan(ManagePagesIn::pas, 8 * entries)))
             return fail(Status::bad_parameter, kSynAddress);
+        pages.answered(static_cast<s64>(entries));
         break;
     case ManagePages::take: {
         std::span<u8> room = response.bytes.subspan(ManagePagesOut::pas);
         room = room.first(std::min(room.size(), 8 * entries));
-        response.view<ManagePagesOut>().set(ManagePagesOut::output_num_entries,
-                                            pages.take(room, needed(device.hca)));
+        u32 taken = pages.take(room, needed(device));
+        response.view<ManagePagesOut>().set(ManagePagesOut::output_num_entries, taken);
+        pages.answered(-s64{taken});
         break;
     }
     default:

@@ -14,7 +14,7 @@ TEST(InitSegment, HoldsTheConstantsThatProbeLooksAt) {
     EXPECT_EQ(host.read32(0x000) & 0xffff, 22u) << "firmware major";
     EXPECT_EQ(host.read32(0x004) >> 16, 5u) << "command interface revision";
     EXPECT_EQ(host.read32(0x014), 0x56u) << "32 entries of 64 bytes, no address, full interface";
-    EXPECT_EQ(host.read32(0x1fc), 0u) << "not initializing";
+    EXPECT_EQ(host.read32(0x1fc), 1u << 30) << "not initializing, and can be reset";
     EXPECT_EQ(host.read32(0x240), 0u) << "no boot agent rings";
     EXPECT_EQ(host.read32(0xff8), 0u) << "built-in timeouts";
     EXPECT_EQ(host.read32(0xffc), 0u) << "built-in timeouts";
