@@ -7,8 +7,6 @@ namespace niclab::driver {
 
 namespace {
 
-constexpr u32 kBlockOwnUnicastAndMulticast = 3;
-
 struct HashedTraffic {
     Traffic kind;
     u32 l3_type, l4_type, fields;
@@ -52,7 +50,6 @@ Result<void> Rss::create_hashed(Traffic kind, const u8 *key) {
         .set(TirContext::disp_type, static_cast<u32>(TirDispatch::indirect))
         .set(TirContext::indirect_table, table_.number())
         .set(TirContext::rx_hash_fn, static_cast<u32>(HashFunction::toeplitz))
-        .set(TirContext::self_lb_block, kBlockOwnUnicastAndMulticast)
         .set(TirContext::transport_domain, resources_->transport_domain())
         .set(TirContext::hash_l3_type, row.l3_type)
         .set(TirContext::hash_l4_type, row.l4_type)
@@ -69,7 +66,6 @@ Result<void> Rss::create_direct(u32 rqn) {
     create.input<TirContext>(CreateTirIn::context)
         .set(TirContext::disp_type, static_cast<u32>(TirDispatch::direct))
         .set(TirContext::inline_rqn, rqn)
-        .set(TirContext::self_lb_block, kBlockOwnUnicastAndMulticast)
         .set(TirContext::transport_domain, resources_->transport_domain());
     tirs_[static_cast<unsigned>(Traffic::other)] =
         TRY(Object::make(resources_->commands(), {create.in(), CreateTirIn::bytes}, Opcode::destroy_tir));

@@ -118,6 +118,8 @@ struct TirContext {
     static constexpr F indirect_table{0x20, 23, 0};
     static constexpr F rx_hash_fn{0x24, 31, 28};
     static constexpr F self_lb_block{0x24, 25, 24};
+    // The field lets in what its name says that it blocks: drivers set a bit to get their own frames.
+    static constexpr u32 kOwnUnicast = 1 << 0, kOwnMulticast = 1 << 1;
     static constexpr F transport_domain{0x24, 23, 0};
     static constexpr u16 toeplitz_key = 0x28; // 40 bytes
     static constexpr u16 kToeplitzKeyBytes = 40;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "support/card.h"
 
+#include "spec/hca.h"
+
 namespace niclab::test {
 
 // ---- SendWqe ----
@@ -45,7 +47,17 @@ Card::Card(bool port_up) {
                .must(CommandInput(Opcode::create_tis, CreateTisIn::bytes)
                          .set(TisContext::transport_domain, td, CreateTisIn::context))
                .number();
+    set_loopback(false);
     if (port_up) set_port(PortState::up);
+}
+
+void Card::set_loopback(bool on) {
+    CommandInput in(Opcode::modify_nic_vport_context, ModifyNicVportContextIn::bytes);
+    in.set(ModifyNicVportContextIn::select_disable_uc_local_lb, 1)
+        .set(ModifyNicVportContextIn::select_disable_mc_local_lb, 1)
+        .set(NicVportContext::disable_uc_local_lb, !on, ModifyNicVportContextIn::context)
+        .set(NicVportContext::disable_mc_local_lb, !on, ModifyNicVportContextIn::context);
+    driver.must(in);
 }
 
 void Card::set_mtu(u32 hardware_mtu) {

@@ -62,6 +62,8 @@ class Card {
 
     // ---- objects ----
     void set_port(PortState state) { driver.set_port(state); }
+    // Off at first, as drivers have it: what is sent to the card's own address is then on the wire.
+    void set_loopback(bool on);
     void set_mtu(u32 hardware_mtu);
     CommandResult create_mkey(AccessMode mode = AccessMode::physical, bool whole = true, u64 start = 0,
                               u64 length = 0, bool read = true, bool write = true);

@@ -88,6 +88,8 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::log_max_stride_sz_sq, 6),
     fixed(G::log_min_stride_sz_sq, 6),
     fixed(G::log_max_wq_sz, kLogMaxWqSize),
+    fixed(G::disable_local_lb_uc, 1),
+    fixed(G::disable_local_lb_mc, 1),
     fixed(G::log_max_vlan_list, 12),
     fixed(G::log_max_current_mc_list, 7),
     fixed(G::log_max_current_uc_list, 7),

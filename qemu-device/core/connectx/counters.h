@@ -34,6 +34,8 @@ enum class Counter : u16 {
     tx_bytes,
     rx_frames,
     rx_bytes,
+    loopback_frames,
+    loopback_unwanted,
     rx_fillers,
     rx_merged_segments,
     rx_merged_frames,

@@ -24,10 +24,11 @@ u32 l4_header_type(const Packet &packet) {
 
 // What is known of a frame before it has a queue.
 struct Arrival {
+    explicit Arrival(std::span<const u8> bytes) : frame(bytes), packet(parse(bytes)) {}
     std::span<const u8> frame;
     Packet packet;
     std::optional<Packet> inner; // what a tunnel carries
-    ReceivedSums sums;
+    ReceivedSums sums{};
     alignas(8) u8 description[kCqeBytes] = {};
 };
 
@@ -121,6 +122,26 @@ void deliver(Device &device, const Arrival &arrival, const Verdict::To &to) {
     rq_receive(device, rqn, frame, raw);
 }
 
+void deliver_all(Device &device, Arrival &arrival, const Verdict &verdict) {
+    device.vport.count_rx(arrival.frame);
+    arrival.sums = received_sums(arrival.frame, arrival.packet);
+    arrival.inner = inner_packet(arrival.frame, arrival.packet, device.vxlan_ports);
+    describe(arrival, device.now_ns());
+    for (u32 i = 0; i < verdict.count; ++i)
+        deliver(device, arrival, verdict.to[i]);
+}
+
+// Leaves the TIRs that let in what their own port sent, one bit for frames to one and one for those to many.
+void keep_willing(const Device &device, std::span<const u8> frame, Verdict &verdict) {
+    u32 bit = frame[0] & 1 ? TirContext::kOwnMulticast : TirContext::kOwnUnicast, kept = 0;
+    for (u32 i = 0; i < verdict.count; ++i) {
+        const Tir *tir = device.tirs.find(verdict.to[i].tirn);
+        if (tir && ConstView<TirContext>(tir->context).get(TirContext::self_lb_block) & bit)
+            verdict.to[kept++] = verdict.to[i];
+    }
+    verdict.count = kept;
+}
+
 // What the port itself refuses.
 bool port_accepts(Device &device, std::span<const u8> frame) {
     if (!device.port.up()) {
@@ -155,19 +176,25 @@ void receive_frame(Device &device, std::span<const u8> frame) {
     device.port.count_rx(frame);
     if (device.port.pause.take(frame)) return;
 
-    Arrival arrival{.frame = frame, .packet = parse(frame), .inner = {}, .sums = {}};
+    Arrival arrival(frame);
     Verdict verdict;
     verdict.frame_bytes = frame.size();
     device.steering.classify(match_key(frame, arrival.packet), verdict);
     if (!verdict.rooted) return drop_frame(device, frame.size(), Counter::rx_drop_no_root);
     if (verdict.count == 0) return drop_frame(device, frame.size(), Counter::rx_drop_steering);
-    device.vport.count_rx(frame);
+    deliver_all(device, arrival, verdict);
+}
 
-    arrival.sums = received_sums(frame, arrival.packet);
-    arrival.inner = inner_packet(frame, arrival.packet, device.vxlan_ports);
-    describe(arrival, device.now_ns());
-    for (u32 i = 0; i < verdict.count; ++i)
-        deliver(device, arrival, verdict.to[i]);
+// What no table takes and no TIR lets in is no loss: nobody wanted it back.
+void receive_own_frame(Device &device, std::span<const u8> frame) {
+    Arrival arrival(frame);
+    Verdict verdict;
+    verdict.frame_bytes = frame.size();
+    device.steering.classify(match_key(frame, arrival.packet), verdict);
+    keep_willing(device, frame, verdict);
+    if (verdict.count == 0) return device.counters.add(Counter::loopback_unwanted);
+    device.counters.add(Counter::loopback_frames);
+    deliver_all(device, arrival, verdict);
 }
 
 } // namespace niclab::connectx

@@ -19,5 +19,7 @@ struct ReceivePath {
 
 // One frame without FCS from the wire. Every frame ends in a queue or in exactly one drop counter.
 void receive_frame(Device &device, std::span<const u8> frame);
+// One that a send queue of this card emits and that may come back: to TIRs that let such frames in.
+void receive_own_frame(Device &device, std::span<const u8> frame);
 
 } // namespace niclab::connectx

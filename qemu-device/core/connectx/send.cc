@@ -15,8 +15,7 @@ namespace {
 constexpr usize kMinFrame = 60;       // without FCS
 constexpr u32 kMaxSegments = 1 << 16; // of one large send
 
-// To the wire and nowhere else: the card has no local loopback. What the port cannot send is lost and
-// counted, not an error.
+// To the wire, or back into the card. What the port cannot send is lost and counted, not an error.
 void emit(Device &device, u32 sqn, std::span<const u8> frame) {
     u8 padded[kMinFrame] = {};
     if (frame.size() < kMinFrame) {
@@ -26,12 +25,16 @@ void emit(Device &device, u32 sqn, std::span<const u8> frame) {
     if (!device.port.up()) return device.counters.add(Counter::tx_drop_port_down);
     if (frame.size() + kFcsBytes > device.port.oper_mtu())
         return device.counters.add(Counter::tx_drop_oversize);
-    device.counters.add(Counter::tx_frames);
-    device.counters.add(Counter::tx_bytes, frame.size());
-    device.port.count_tx(frame);
     device.vport.count_tx(frame);
-    device.trace(CX_TRACE_FRAME_OUT, frame.size(), sqn, 0, frame);
-    device.ops->frame_out(device.host, frame.data(), frame.size());
+    Vport::Ways ways = device.vport.ways_of(frame);
+    if (ways.wire) {
+        device.counters.add(Counter::tx_frames);
+        device.counters.add(Counter::tx_bytes, frame.size());
+        device.port.count_tx(frame);
+        device.trace(CX_TRACE_FRAME_OUT, frame.size(), sqn, 0, frame);
+        device.ops->frame_out(device.host, frame.data(), frame.size());
+    }
+    if (ways.back) receive_own_frame(device, frame);
 }
 
 bool asks_for_inner(ConstView<EthSegment> eth) {

@@ -214,8 +214,7 @@ Reply destroy_rqt(Device &device, const Request &request, const Response &) {
     return kOk;
 }
 
-// RSS by inner headers is not offered. The self-loopback bits are kept for QUERY_TIR and decide nothing: the
-// card has no local loopback path, every frame that a send queue emits goes to the wire and nowhere else.
+// RSS by inner headers is not offered.
 Reply create_tir(Device &device, const Request &request, const Response &response) {
     auto context = request.view<TirContext>(CreateTirIn::context);
     if (!merge_is_known(context)) return fail(Status::bad_parameter, kSynTirMerge);

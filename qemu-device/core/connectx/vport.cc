@@ -44,10 +44,11 @@ bool valid_entry(u32 type, u64 entry) {
 using Modify = ModifyNicVportContextIn;
 using Context = ConstView<NicVportContext>;
 
-// Bits of field_select that the card knows. The loopback switches, RoCE and change events are not offered.
-constexpr u32 kKnownSelect = 1u << Modify::select_mtu.lo | 1u << Modify::select_promisc.lo |
-                             1u << Modify::select_permanent_address.lo |
-                             1u << Modify::select_addresses_list.lo;
+// Bits of field_select that the card knows. RoCE and change events are not offered.
+constexpr u32 kKnownSelect =
+    1u << Modify::select_mtu.lo | 1u << Modify::select_promisc.lo |
+    1u << Modify::select_permanent_address.lo | 1u << Modify::select_addresses_list.lo |
+    1u << Modify::select_disable_uc_local_lb.lo | 1u << Modify::select_disable_mc_local_lb.lo;
 constexpr usize kFieldSelectAt = 0x0c;
 
 Reply read_list(const Device &device, const Request &request, Vport::Context &next) {
@@ -79,6 +80,10 @@ Reply read_context(const Device &device, const Request &request, Vport::Context 
         next.promisc_mc = in.get(NicVportContext::promisc_mc);
         next.promisc_all = in.get(NicVportContext::promisc_all);
     }
+    if (select.get(Modify::select_disable_uc_local_lb))
+        next.no_unicast_loopback = in.get(NicVportContext::disable_uc_local_lb);
+    if (select.get(Modify::select_disable_mc_local_lb))
+        next.no_multicast_loopback = in.get(NicVportContext::disable_mc_local_lb);
     if (select.get(Modify::select_permanent_address)) {
         std::memcpy(next.address.data(), in.raw() + NicVportContext::permanent_address, next.address.size());
         if (next.address[0] & 1) return fail(Status::bad_parameter, kSynAddress);
@@ -119,6 +124,21 @@ void Vport::count(Direction &direction, std::span<const u8> frame) {
     pair.octets += frame.size();
 }
 
+bool Vport::owns(std::span<const u8> address) const {
+    if (std::equal(context.address.begin(), context.address.end(), address.begin())) return true;
+    u64 entry = 0;
+    for (u8 byte : address)
+        entry = entry << 8 | byte;
+    const std::vector<u64> &list = context.lists[unicast_list];
+    return std::find(list.begin(), list.end(), entry) != list.end();
+}
+
+Vport::Ways Vport::ways_of(std::span<const u8> frame) const {
+    if (frame[0] & 1) return {.wire = true, .back = !context.no_multicast_loopback};
+    bool back = !context.no_unicast_loopback && owns(frame.first(std::tuple_size_v<MacAddress>));
+    return {.wire = !back, .back = back};
+}
+
 Reply query_vport_state(Device &device, const Request &request, const Response &response) {
     if (request.op_mod != 0)
         return fail(Status::bad_parameter, kSynOpMod); // the e-switch's side of the vport
@@ -141,6 +161,8 @@ Reply query_nic_vport_context(Device &device, const Request &request, const Resp
         .set(NicVportContext::promisc_uc, context.promisc_uc)
         .set(NicVportContext::promisc_mc, context.promisc_mc)
         .set(NicVportContext::promisc_all, context.promisc_all)
+        .set(NicVportContext::disable_uc_local_lb, context.no_unicast_loopback)
+        .set(NicVportContext::disable_mc_local_lb, context.no_multicast_loopback)
         .set(NicVportContext::allowed_list_type, type);
     std::memcpy(out.raw() + NicVportContext::permanent_address, context.address.data(),
                 context.address.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The NIC vport: the context that software reads and writes (address, MTU, promiscuous flags, lists) and its
-// counters.
+// The NIC vport: the context that software reads and writes (address, MTU, promiscuous flags, loopback
+// switches, lists) and its counters.
 #pragma once
 
 #include <array>
@@ -37,17 +37,25 @@ class Vport {
         MacAddress address{};
         u32 mtu = 0;
         bool promisc_uc = false, promisc_mc = false, promisc_all = false;
+        bool no_unicast_loopback = false, no_multicast_loopback = false;
         // Entries as on the wire: MAC in the low 48 bits, or VLAN in the low 12.
         std::array<std::vector<u64>, list_count> lists;
     };
 
     Context context;
+    // Where a frame goes that a queue of this vport sends. One to an address of its own goes back without
+    // touching the wire; one to many goes both ways.
+    struct Ways {
+        bool wire, back;
+    };
+    Ways ways_of(std::span<const u8> frame) const;
     const Direction &tx() const { return tx_; }
     const Direction &rx() const { return rx_; }
     void clear_counters() { tx_ = rx_ = {}; }
 
   private:
     static void count(Direction &direction, std::span<const u8> frame);
+    bool owns(std::span<const u8> address) const;
 
     MacAddress configured_;
     Direction tx_, rx_;

@@ -64,7 +64,7 @@ const Words kGeneralWords = {
     {0x070, 1u << 31 | 12 << 16 | 11 << 8},             // basic_cyclic_rcv_wqe, log_max_rqt, log_max_rqt_size
     {0x074, 1u << 31 | 9 << 24 | 4 << 16 | 6 << 8 | 6}, // few strides, stride sizes
     {0x078, 15},                                        // log_max_wq_sz
-    {0x07c, 12 << 16 | 7 << 8 | 7},                     // VLAN, multicast, unicast lists
+    {0x07c, 3 << 29 | 12 << 16 | 7 << 8 | 7},           // loopback switches; VLAN, multicast, unicast lists
     {0x08c, 64},                                        // max_num_eqs
     {0x0b4, 1 << 3 | 1},                                // mini_cqe_resp_stride_index, cqe_compression
     {0x0b8, 4 << 16 | 64},                              // cqe_compression_timeout, cqe_compression_max_num

@@ -140,8 +140,7 @@ TEST_F(VportTest, RefusesValuesThatCannotBe) {
 
 TEST_F(VportTest, RefusesFieldsThatNoCapabilityOffers) {
     for (auto select : {Modify::select_node_guid, Modify::select_port_guid, Modify::select_min_inline,
-                        Modify::select_change_event, Modify::select_roce_en,
-                        Modify::select_disable_uc_local_lb, Modify::select_disable_mc_local_lb})
+                        Modify::select_change_event, Modify::select_roce_en})
         EXPECT_EQ(status(modify(select)), Status::bad_parameter) << "bit " << int{select.lo};
 }
 
