@@ -68,6 +68,7 @@ struct GeneralCaps {
     static constexpr F mcam_reg{0x034, 22, 22};
     static constexpr F pcam_reg{0x034, 21, 21};
     static constexpr F port_module_event{0x034, 15, 15};
+    static constexpr F ports_check{0x034, 13, 13};
     static constexpr F beacon_led{0x034, 10, 10};
     static constexpr F port_type{0x034, 9, 8}; // 1: Ethernet
     static constexpr F num_ports{0x034, 7, 0};
@@ -147,6 +148,7 @@ struct GeneralCaps {
                                  mcam_reg,
                                  pcam_reg,
                                  port_module_event,
+                                 ports_check,
                                  beacon_led,
                                  port_type,
                                  num_ports,

@@ -17,6 +17,7 @@ enum class RegisterId : u16 {
     ppcnt = 0x5008,
     pplm = 0x5023,
     pddr = 0x5031,
+    pcmr = 0x5041,
     pcam = 0x507f,
     host_endianness = 0x7004,
     mtcap = 0x9009,
@@ -55,6 +56,20 @@ struct Paos {
     static constexpr F ase{0x04, 31, 31}; // admin_status is to be changed
     static constexpr F rows[] = {local_port, admin_status, oper_status, ase};
 };
+struct Pcmr { // what the port checks
+    using F = Field<Pcmr>;
+    static constexpr u16 bytes = 0x0c;
+    static constexpr F local_port{0x00, 23, 16};
+    static constexpr F fcs_cap{0x04, 1, 1};
+    static constexpr F entropy_force{0x08, 31, 31};
+    static constexpr F entropy_calc{0x08, 30, 30};
+    static constexpr F entropy_gre_calc{0x08, 29, 29};
+    static constexpr F rx_ts_over_crc{0x08, 13, 13};
+    static constexpr F fcs_chk{0x08, 1, 1};
+    static constexpr F rows[] = {local_port,       fcs_cap,        entropy_force, entropy_calc,
+                                 entropy_gre_calc, rx_ts_over_crc, fcs_chk};
+};
+static_assert(disjoint(Pcmr::rows));
 struct Ptys {
     using F = Field<Ptys>;
     static constexpr u16 bytes = 0x40;

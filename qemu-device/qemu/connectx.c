@@ -646,6 +646,33 @@ static void connectx_set_health(Object *obj, Visitor *v, const char *name,
     cx_core_set_health(s->core, syndrome, opaque != NULL);
 }
 
+static void connectx_get_damaged_frames(Object *obj, Visitor *v,
+                                        const char *name, void *opaque,
+                                        Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    uint32_t frames = s->core ? cx_core_damaged_frames(s->core) : 0;
+
+    visit_type_uint32(v, name, &frames, errp);
+}
+
+static void connectx_set_damaged_frames(Object *obj, Visitor *v,
+                                        const char *name, void *opaque,
+                                        Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    uint32_t frames;
+
+    if (!visit_type_uint32(v, name, &frames, errp)) {
+        return;
+    }
+    if (!s->core) {
+        error_setg(errp, "connectx: %s is set while the card runs", name);
+        return;
+    }
+    cx_core_damage_frames(s->core, frames);
+}
+
 static bool connectx_get_beacon(Object *obj, Error **errp)
 {
     ConnectxState *s = CONNECTX(obj);
@@ -700,6 +727,9 @@ static void connectx_class_init_properties(ObjectClass *oc)
     object_class_property_add(oc, "fatal-syndrome", "uint8",
                               connectx_get_health, connectx_set_health, NULL,
                               oc);
+    object_class_property_add(oc, "damaged-frames", "uint32",
+                              connectx_get_damaged_frames,
+                              connectx_set_damaged_frames, NULL, NULL);
     object_class_property_add_bool(oc, "beacon", connectx_get_beacon, NULL);
     object_class_property_add_str(oc, "record", connectx_get_record,
                                   connectx_set_record);

@@ -37,6 +37,24 @@ TEST_F(Receive, FcsIsHandedUpWhenAskedFor) {
     expect_transfer(Side::a);
 }
 
+TEST_F(Receive, DamagedFramesAreDroppedUnlessAllAreWanted) {
+    auto silence = quiet();
+    auto damage = [this](unsigned frames) {
+        return vm().qmp(
+            "qom-set",
+            {{"path", "/machine/peripheral/nic1"}, {"property", "damaged-frames"}, {"value", frames}});
+    };
+    Bytes frame = ethernet(mac(Side::b), kLocalExperimental, pattern(86, 1));
+    std::uint64_t before = statistic(Side::b, "rx_crc_errors_phy");
+    need(damage(2));
+    expect_arrivals(Side::a, {frame, frame, frame}, {frame});
+    EXPECT_EQ(statistic(Side::b, "rx_crc_errors_phy"), before + 2);
+    auto all = with_features(Side::b, {"rx-all", "on"});
+    need(damage(2));
+    expect_arrivals(Side::a, {frame, frame, frame}, {frame, frame, frame});
+    EXPECT_EQ(statistic(Side::b, "rx_crc_errors_phy"), before + 2);
+}
+
 TEST_F(Receive, FramesThatNoTableTakesAreCountedAsMissedBySteering) {
     auto silence = quiet();
     std::uint64_t before = statistic(Side::b, "rx_steer_missed_packets");

@@ -48,6 +48,7 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::mcam_reg, 1),
     fixed(G::pcam_reg, 1),
     fixed(G::port_module_event, 1),
+    fixed(G::ports_check, 1),
     fixed(G::beacon_led, 1),
     fixed(G::port_type, 1), // Ethernet
     fixed(G::num_ports, 1),

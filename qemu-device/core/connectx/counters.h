@@ -42,6 +42,7 @@ enum class Counter : u16 {
     rx_drop_port_down,
     rx_drop_oversize,
     rx_drop_runt,
+    rx_drop_fcs,
     rx_drop_no_root,
     rx_drop_steering,
     rx_drop_no_queue,

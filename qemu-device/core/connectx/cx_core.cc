@@ -78,6 +78,10 @@ void cx_core_set_temperature(struct cx_core *core, int millidegrees) {
 int cx_core_temperature(const struct cx_core *core) {
     return core->device.board.temperature() * kMillidegreesPerUnit;
 }
+void cx_core_damage_frames(struct cx_core *core, uint32_t frames) {
+    core->device.port.damaged_frames = frames;
+}
+uint32_t cx_core_damaged_frames(const struct cx_core *core) { return core->device.port.damaged_frames; }
 void cx_core_set_health(struct cx_core *core, uint8_t syndrome, bool fatal) {
     core->device.hca.inject(static_cast<niclab::connectx::HealthSyndrome>(syndrome), fatal);
 }

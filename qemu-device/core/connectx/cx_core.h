@@ -111,6 +111,9 @@ bool cx_core_module(const struct cx_core *core);
 /* Of the chip, in thousandths of a degree. Kept within -128 to 255 degrees and in steps of 125. */
 void cx_core_set_temperature(struct cx_core *core, int millidegrees);
 int cx_core_temperature(const struct cx_core *core);
+/* So many of the next frames arrive with a wrong checksum. */
+void cx_core_damage_frames(struct cx_core *core, uint32_t frames);
+uint32_t cx_core_damaged_frames(const struct cx_core *core);
 /* Trouble in the health buffer: a syndrome of the manual, 0 for none. A fatal one asks software for a reset,
  * which ends it. */
 void cx_core_set_health(struct cx_core *core, uint8_t syndrome, bool fatal);

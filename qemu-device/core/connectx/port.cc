@@ -29,6 +29,7 @@ void Port::reset() {
     link.reset();
     pause.reset();
     mtu_ = kDefaultMtu;
+    checks_fcs = true;
     tx_ = rx_ = {};
     std::fill(std::begin(rx_errors_), std::end(rx_errors_), 0);
     link_downs_ = 0;

@@ -22,6 +22,7 @@ static_assert(Ppcnt::prio_tc.mask() < Port::kPriorities);
 constexpr PpcntRow kPpcnt[] = {
     {Ppcnt::kIeee8023, 0x00, [](const Port &p, unsigned) { return p.tx().frames; }},
     {Ppcnt::kIeee8023, 0x08, [](const Port &p, unsigned) { return p.rx().frames; }},
+    {Ppcnt::kIeee8023, 0x10, [](const Port &p, unsigned) { return p.rx_errors(RxError::fcs); }},
     {Ppcnt::kIeee8023, 0x20, [](const Port &p, unsigned) { return p.tx().octets; }},
     {Ppcnt::kIeee8023, 0x28, [](const Port &p, unsigned) { return p.rx().octets; }},
     {Ppcnt::kIeee8023, 0x30, [](const Port &p, unsigned) { return p.tx().multicast; }},
@@ -37,7 +38,7 @@ constexpr PpcntRow kPpcnt[] = {
     {Ppcnt::kRfc2863, 0x08, [](const Port &p, unsigned) { return p.rx().unicast(); }},
     {Ppcnt::kRfc2863, 0x18,
      [](const Port &p, unsigned) {
-         return p.rx_errors(RxError::undersize) + p.rx_errors(RxError::oversize);
+         return p.rx_errors(RxError::undersize) + p.rx_errors(RxError::oversize) + p.rx_errors(RxError::fcs);
      }},
     {Ppcnt::kRfc2863, 0x28, [](const Port &p, unsigned) { return p.tx().octets; }},
     {Ppcnt::kRfc2863, 0x30, [](const Port &p, unsigned) { return p.tx().unicast(); }},
@@ -52,6 +53,7 @@ constexpr PpcntRow kPpcnt[] = {
     {Ppcnt::kRfc2819, 0x10, [](const Port &p, unsigned) { return p.rx().frames; }},
     {Ppcnt::kRfc2819, 0x18, [](const Port &p, unsigned) { return p.rx().broadcast; }},
     {Ppcnt::kRfc2819, 0x20, [](const Port &p, unsigned) { return p.rx().multicast; }},
+    {Ppcnt::kRfc2819, 0x28, [](const Port &p, unsigned) { return p.rx_errors(RxError::fcs); }},
     {Ppcnt::kRfc2819, 0x30, [](const Port &p, unsigned) { return p.rx_errors(RxError::undersize); }},
     {Ppcnt::kRfc2819, 0x38, [](const Port &p, unsigned) { return p.rx_errors(RxError::oversize); }},
     {Ppcnt::kRfc2819, 0x58, [](const Port &p, unsigned) { return p.rx().by_size[0]; }},
@@ -65,6 +67,7 @@ constexpr PpcntRow kPpcnt[] = {
     {Ppcnt::kRfc2819, 0x98, [](const Port &p, unsigned) { return p.rx().by_size[8]; }},
     {Ppcnt::kRfc2819, 0xa0, [](const Port &p, unsigned) { return p.rx().by_size[9]; }},
 
+    {Ppcnt::kRfc3635, 0x08, [](const Port &p, unsigned) { return p.rx_errors(RxError::fcs); }},
     {Ppcnt::kRfc3635, 0x50, [](const Port &p, unsigned) { return p.rx_errors(RxError::oversize); }},
 
     {Ppcnt::kPerPriority, 0x00, [](const Port &p, unsigned prio) { return p.rx().prio_octets[prio]; }},

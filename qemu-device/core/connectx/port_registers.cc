@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The port's state and settings: MTU, speed, administrative state, pause frames.
+// The port's state and settings: MTU, speed, administrative state, checks, pause frames.
 #include "connectx/device.h"
 #include "connectx/registers.h"
 
 namespace niclab::connectx {
 namespace {
 
-constexpr u32 kSynModes = 0x540401, kSynFec = 0x540402, kSynPage = 0x540403, kSynPriorities = 0x540404;
+constexpr u32 kSynModes = 0x540401, kSynFec = 0x540402, kSynPage = 0x540403, kSynPriorities = 0x540404,
+              kSynChecks = 0x540405;
 constexpr u32 kProtoEthernet = 4, kConnectorDirectAttach = 7, kAutonegComplete = 1, kRateUnitMbps = 100;
 
 struct FecFields {
@@ -142,6 +143,25 @@ Reply write_paos(Device &device, RegisterIn in, RegisterOut out) {
         device.port.set_admin(admin == PortState::up);
     }
     return read_paos(device, in, out);
+}
+
+// ---- PCMR
+Reply read_pcmr(Device &device, RegisterIn in, RegisterOut out) {
+    if (wrong_port<Pcmr>(in)) return fail(Status::bad_parameter, kSynRegisterPort);
+    View<Pcmr>(out.data())
+        .set(Pcmr::local_port, kPort)
+        .set(Pcmr::fcs_cap, 1)
+        .set(Pcmr::fcs_chk, device.port.checks_fcs);
+    return kOk;
+}
+// Of what could be set only the check of the FCS is offered.
+Reply write_pcmr(Device &device, RegisterIn in, RegisterOut out) {
+    if (wrong_port<Pcmr>(in)) return fail(Status::bad_parameter, kSynRegisterPort);
+    ConstView<Pcmr> image(in.data());
+    for (auto field : {Pcmr::entropy_force, Pcmr::entropy_calc, Pcmr::entropy_gre_calc, Pcmr::rx_ts_over_crc})
+        if (image.get(field)) return fail(Status::bad_parameter, kSynChecks);
+    device.port.checks_fcs = image.get(Pcmr::fcs_chk);
+    return read_pcmr(device, in, out);
 }
 
 // ---- PFCC

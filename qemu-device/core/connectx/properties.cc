@@ -18,6 +18,7 @@ constexpr cx_property kProperties[] = {
     {"link-up", "", "Whether driver and cable both have the port up (read only)"},
     {"module-plugged", "true", "Whether the cable's module is in the port's cage"},
     {"temperature", "", "Of the chip, in thousandths of a degree; the driver is warned at 105000"},
+    {"damaged-frames", "0", "How many of the next frames arrive with a wrong checksum"},
     {"health-syndrome", "0", "Trouble that the card reports and survives, 0 for none"},
     {"fatal-syndrome", "0", "Trouble that ends with a reset by the driver, 0 for none"},
     {"beacon", "", "Whether the port's indicator light blinks (read only)"},

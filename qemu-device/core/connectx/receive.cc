@@ -24,8 +24,10 @@ u32 l4_header_type(const Packet &packet) {
 
 // What is known of a frame before it has a queue.
 struct Arrival {
-    explicit Arrival(std::span<const u8> bytes) : frame(bytes), packet(parse(bytes)) {}
+    explicit Arrival(std::span<const u8> bytes, bool wrong_fcs = false)
+        : frame(bytes), damaged(wrong_fcs), packet(parse(bytes)) {}
     std::span<const u8> frame;
+    bool damaged; // its FCS is wrong
     Packet packet;
     std::optional<Packet> inner; // what a tunnel carries
     ReceivedSums sums{};
@@ -73,14 +75,16 @@ bool strips(const Rq &rq, const Packet &packet) {
 }
 
 // The checksum that the wire carried behind the frame.
-void append_fcs(u8 *to, std::span<const u8> frame) {
+void append_fcs(u8 *to, std::span<const u8> frame, bool damaged) {
     u32 fcs = static_cast<u32>(crc32(0, frame.data(), static_cast<uInt>(frame.size())));
+    if (damaged) fcs = ~fcs;
     for (usize i = 0; i < kFcsBytes; ++i)
         to[i] = static_cast<u8>(fcs >> 8 * i);
 }
 
 // The frame as the queue wants it: without its tag, with its FCS.
-std::span<const u8> reshape(u8 *buffer, std::span<const u8> frame, bool strip, bool fcs) {
+std::span<const u8> reshape(u8 *buffer, const Arrival &arrival, bool strip, bool fcs) {
+    std::span<const u8> frame = arrival.frame;
     constexpr usize kAddresses = 12;
     if (!strip && !fcs) return frame;
     usize from = kAddresses + (strip ? kVlanTagBytes : 0), rest = frame.size() - from;
@@ -88,7 +92,7 @@ std::span<const u8> reshape(u8 *buffer, std::span<const u8> frame, bool strip, b
     std::memcpy(buffer + kAddresses, frame.data() + from, rest);
     usize bytes = kAddresses + rest;
     if (fcs) {
-        append_fcs(buffer + bytes, frame);
+        append_fcs(buffer + bytes, frame, arrival.damaged);
         bytes += kFcsBytes;
     }
     return {buffer, bytes};
@@ -112,7 +116,7 @@ void deliver(Device &device, const Arrival &arrival, const Verdict::To &to) {
     store_be32(raw + Cqe::qpn.dword, Cqe::qpn.place(to.flow_tag));
     bool strip = strips(*rq, packet);
     if (strip) cqe.set(Cqe::vlan_stripped, 1).set(Cqe::vlan_info, packet.outer_tci);
-    std::span<const u8> frame = reshape(device.receive.reshaped.get(), arrival.frame, strip, rq->scatter_fcs);
+    std::span<const u8> frame = reshape(device.receive.reshaped.get(), arrival, strip, rq->scatter_fcs);
     u16 sum = full_sum(frame, strip ? packet.l3_at - kVlanTagBytes : packet.l3_at, packet, arrival.sums);
     store_be32(raw + Cqe::check_sum.dword, Cqe::check_sum.place(sum));
     store_be32(raw + Cqe::byte_cnt.dword, static_cast<u32>(frame.size()));
@@ -143,9 +147,14 @@ void keep_willing(const Device &device, std::span<const u8> frame, Verdict &verd
 }
 
 // What the port itself refuses.
-bool port_accepts(Device &device, std::span<const u8> frame) {
+bool port_accepts(Device &device, std::span<const u8> frame, bool damaged) {
     if (!device.port.up()) {
         drop_frame(device, frame.size(), Counter::rx_drop_port_down);
+        return false;
+    }
+    if (damaged && device.port.checks_fcs) {
+        device.port.count_rx_error(RxError::fcs);
+        drop_frame(device, frame.size(), Counter::rx_drop_fcs);
         return false;
     }
     if (frame.size() < kEthernetHeaderBytes) {
@@ -170,13 +179,14 @@ ReceivePath::ReceivePath() : reshaped(std::make_unique<u8[]>(kMaxFrame)) {}
 // Unicast and multicast lists of the vport do not filter: every good frame enters the flow tables, where
 // drivers keep their own address rules.
 void receive_frame(Device &device, std::span<const u8> frame) {
-    if (!port_accepts(device, frame)) return;
+    bool damaged = device.port.up() && device.port.take_damage();
+    if (!port_accepts(device, frame, damaged)) return;
     device.counters.add(Counter::rx_frames);
     device.counters.add(Counter::rx_bytes, frame.size());
     device.port.count_rx(frame);
     if (device.port.pause.take(frame)) return;
 
-    Arrival arrival(frame);
+    Arrival arrival(frame, damaged);
     Verdict verdict;
     verdict.frame_bytes = frame.size();
     device.steering.classify(match_key(frame, arrival.packet), verdict);

@@ -23,6 +23,7 @@ constexpr Register kRegisters[] = {
     {RegisterId::ppcnt, "PPCNT", Ppcnt::bytes, read_ppcnt, nullptr},
     {RegisterId::pplm, "PPLM", Pplm::bytes, read_pplm, write_pplm},
     {RegisterId::pddr, "PDDR", Pddr::bytes, read_pddr, nullptr},
+    {RegisterId::pcmr, "PCMR", Pcmr::bytes, read_pcmr, write_pcmr},
     {RegisterId::pcam, "PCAM", RegisterCaps::pcam_bytes, read_pcam, nullptr},
     {RegisterId::host_endianness, "HOST_ENDIANNESS", HostEndianness::bytes, read_host_endianness,
      write_host_endianness},

@@ -48,6 +48,8 @@ NICLAB_REGISTER(write_pfcc);
 NICLAB_REGISTER(read_pplm);
 NICLAB_REGISTER(write_pplm);
 NICLAB_REGISTER(read_pddr);
+NICLAB_REGISTER(read_pcmr);
+NICLAB_REGISTER(write_pcmr);
 // port_counters.cc
 NICLAB_REGISTER(read_ppcnt);
 // module_registers.cc

@@ -46,8 +46,8 @@ const Words kGeneralWords = {
     {0x024, 1 << 13 | 1 << 6},                 // eth_wqe_too_small, vnic_env_cq_overrun
     {0x02c, 1 << 16},                          // qcam_reg
     // vport_group_manager, vnic_env_queue_counters, nic_flow_table, mcam_reg, pcam_reg, port_module_event,
-    // beacon_led, port_type Ethernet, one port
-    {0x034, 1u << 31 | 1 << 27 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 10 | 1 << 8 | 1},
+    // ports_check, beacon_led, port_type Ethernet, one port
+    {0x034, 1u << 31 | 1 << 27 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 13 | 1 << 10 | 1 << 8 | 1},
     {0x038, 8 << 16 | 1 << 15}, // max_tc, temp_warn_event
     {0x03c, 1},                 // cqe_version
     {0x040, 1 << 30 | 1 << 3},  // striding_rq, eth_net_offloads

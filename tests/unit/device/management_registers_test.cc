@@ -22,9 +22,9 @@ class ManagementTest : public PortTest {
 
 // ---- which registers there are
 TEST_F(ManagementTest, TellsWhichPortRegistersThereAre) {
-    // 0x5002, 0x5003, 0x5004, 0x5006, 0x5007, 0x5008; 0x5023, 0x5031; PCAM itself.
+    // 0x5002, 0x5003, 0x5004, 0x5006, 0x5007, 0x5008; 0x5023, 0x5031; 0x5041; PCAM itself.
     EXPECT_EQ(mask(caps(kPcam, 0, 0x50), 0x08),
-              (std::vector<u32>{0x8000'0000, 0, 1 << 3 | 1 << 17, 0x0000'01dc}));
+              (std::vector<u32>{0x8000'0000, 1 << 1, 1 << 3 | 1 << 17, 0x0000'01dc}));
     // Extended PTYS 13, pause masks 9, errors by lane 5, buffer fullness 4, connector 3, statistics 0.
     EXPECT_EQ(mask(caps(kPcam, 0, 0x50), 0x28), (std::vector<u32>{0, 0, 0, 0x2239}));
 }

@@ -181,6 +181,7 @@ TEST_F(PortTest, RefusesImagesThatAreTooShort) {
                              {kPtys, 0x40},
                              {kPaos, 0x10},
                              {kPpcnt, 0x100},
+                             {kPcmr, 0x0c},
                              {kHostEndianness, 0x10}}) {
         EXPECT_EQ(driver.run(access(id, kRead, bytes - 4), kImage + bytes).status(), Status::bad_input_length)
             << id;
