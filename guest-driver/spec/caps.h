@@ -283,10 +283,21 @@ struct FlowTableCaps { // properties of one table type; NIC receive at 0x40 of t
     static constexpr F log_max_destination{0x10, 7, 0};
     static constexpr F log_max_flow{0x14, 7, 0};
     static constexpr F field_support{0x20, 31, 0}; // one bit per matchable field, first word
-    static constexpr F rows[] = {
-        ft_support,          flow_counter,      flow_modify_en,  modify_root,  identified_miss_table_mode,
-        flow_table_modify,   ignore_flow_level, log_max_ft_size, max_ft_level, log_max_ft_num,
-        log_max_destination, log_max_flow,      field_support};
+    static constexpr F inner_field_support{0x24, 31, 0};
+    static constexpr F rows[] = {ft_support,
+                                 flow_counter,
+                                 flow_modify_en,
+                                 modify_root,
+                                 identified_miss_table_mode,
+                                 flow_table_modify,
+                                 ignore_flow_level,
+                                 log_max_ft_size,
+                                 max_ft_level,
+                                 log_max_ft_num,
+                                 log_max_destination,
+                                 log_max_flow,
+                                 field_support,
+                                 inner_field_support};
 };
 static_assert(disjoint(GeneralCaps::rows) && disjoint(EthernetCaps::rows) && disjoint(FlowTableCaps::rows));
 

@@ -123,9 +123,11 @@ struct TirContext {
     static constexpr F transport_domain{0x24, 23, 0};
     static constexpr u16 toeplitz_key = 0x28; // 40 bytes
     static constexpr u16 kToeplitzKeyBytes = 40;
-    static constexpr F hash_l3_type{0x50, 31, 31}; // 0 IPv4, 1 IPv6
-    static constexpr F hash_l4_type{0x50, 30, 30}; // 0 TCP, 1 UDP
-    static constexpr F hash_fields{0x50, 29, 0};   // see HashField
+    static constexpr F hash_l3_type{0x50, 31, 31};       // 0 IPv4, 1 IPv6
+    static constexpr F hash_l4_type{0x50, 30, 30};       // 0 TCP, 1 UDP
+    static constexpr F hash_fields{0x50, 29, 0};         // see HashField
+    static constexpr F inner_hash_l3_type{0x54, 31, 31}; // the same of what a tunnel carries
+    static constexpr F inner_hash_l4_type{0x54, 30, 30};
     static constexpr F inner_hash_fields{0x54, 29, 0};
     static constexpr F rows[] = {disp_type,           lro_timeout_period_usecs,
                                  packet_merge_mask,   lro_max_ip_payload_size,
@@ -134,6 +136,7 @@ struct TirContext {
                                  rx_hash_fn,          self_lb_block,
                                  transport_domain,    hash_l3_type,
                                  hash_l4_type,        hash_fields,
+                                 inner_hash_l3_type,  inner_hash_l4_type,
                                  inner_hash_fields};
 };
 namespace hash_field {

@@ -140,8 +140,9 @@ static_assert(disjoint(FlowTableIn::rows) && disjoint(FlowTableContext::rows) &&
               disjoint(SetFteIn::rows) && disjoint(FlowDestination::rows) && disjoint(DeleteFteIn::rows));
 
 // Layers 2 to 4 of a packet, as mask (group) or value (entry). The outer block starts at 0x00 of the 512
-// bytes.
+// bytes, that of what a tunnel carries at 0x80.
 constexpr usize kMatchParamBytes = 512;
+constexpr u16 kMatchInner = 0x80;
 struct MatchL2L4 {
     using F = Field<MatchL2L4>;
     static constexpr u16 bytes = 0x40;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tunnels whose inner packets the stock driver leaves to the card: checksums and segmentation on the way out,
 // verdicts on the way in. Every byte is compared at the other end.
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "scenarios/lab.h"
@@ -25,7 +27,7 @@ constexpr Kind kKinds[] = {
     {"gre", "type gre local {0} remote {1}"},
 };
 
-class Tunnels : public Scenario, public ::testing::WithParamInterface<Kind> {
+class TunnelScenario : public Scenario {
   protected:
     /// With the first device of some kinds the kernel would make others that stay, in every namespace.
     Status nothing_but_ours(bool on) {
@@ -34,6 +36,10 @@ class Tunnels : public Scenario, public ::testing::WithParamInterface<Kind> {
         CommandResult done = NICLAB_TRY(vm().run({"sh", "-c", set}, 10s));
         return done.ok() ? Status{} : Status(Error{done.err});
     }
+};
+
+class Tunnels : public TunnelScenario, public ::testing::WithParamInterface<Kind> {
+  protected:
     void add(Side side) {
         std::string arguments =
             fmt::format(fmt::runtime(GetParam().link), Guest::address(side, GetParam().ipv6),
@@ -72,7 +78,39 @@ TEST_P(Tunnels, InnerPacketsAreCutAndSummedByTheCard) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Tunnels, ::testing::ValuesIn(kKinds),
                          [](const auto &kind) { return std::string(kind.param.name); });
 
-class TunnelVerdict : public Scenario {};
+class TunnelVerdict : public TunnelScenario {};
+
+// Of GRE the stock driver spreads flows by what is inside; the outer packets are all alike.
+TEST_F(TunnelVerdict, FlowsInsideATunnelAreSpreadOverTheQueues) {
+    need(nothing_but_ours(true));
+    Afterwards remove([this]() -> Status {
+        NICLAB_TRY(try_run(Side::a, "ip link del tunnel"));
+        return nothing_but_ours(false);
+    });
+    run(Side::a, fmt::format("ip link add tunnel type gretap local {} remote {} && ip link set tunnel up",
+                             Guest::address(Side::a), Guest::address(Side::b)));
+    expect_ping(); // so that the outer destination is known
+    auto queues = [this] {
+        std::vector<std::uint64_t> each;
+        for (unsigned queue = 0; queue < 4; ++queue)
+            each.push_back(statistic(Side::b, fmt::format("rx{}_packets", queue)));
+        return each;
+    };
+    constexpr unsigned kFlows = 64, kPorts = 14 + 20;
+    Bytes inside = udp(kBroadcast, Family::ipv4, 1000, 2000, pattern(20, 1));
+    inside[kPorts + 6] = inside[kPorts + 7] = 0; // no UDP checksum, for the ports vary
+    std::vector<std::uint64_t> before = queues();
+    run(Side::a, fmt::format("echo {} | /niclab/wire send tunnel - --count {} --vary {}", hex(inside), kFlows,
+                             kPorts));
+    need(vm().until("the frames", 20s, [&]() -> Result<bool> {
+        std::vector<std::uint64_t> now = queues();
+        return std::accumulate(now.begin(), now.end(), std::uint64_t{0}) >=
+               std::accumulate(before.begin(), before.end(), std::uint64_t{kFlows});
+    }));
+    std::vector<std::uint64_t> after = queues();
+    for (unsigned queue = 0; queue < 4; ++queue)
+        EXPECT_GE(after[queue] - before[queue], 4u) << "queue " << queue;
+}
 
 TEST_F(TunnelVerdict, TheCardVouchesForTheInnerPacketWhenTheStackDoesNotSumUp) {
     auto flag = [this](const char *state) {

@@ -148,6 +148,7 @@ constexpr Row<T> kNicRx[] = {
     fixed(T::log_max_destination, kLogMaxDestinations),
     fixed(T::log_max_flow, kLogMaxEntries),
     fixed(T::field_support, 0xfe0ffe00),
+    fixed(T::inner_field_support, 0x300ffe00),
 };
 
 template <class Layout, usize N>

@@ -24,8 +24,9 @@ u32 l4_header_type(const Packet &packet) {
 
 // What is known of a frame before it has a queue.
 struct Arrival {
-    explicit Arrival(std::span<const u8> bytes, bool wrong_fcs = false)
-        : frame(bytes), damaged(wrong_fcs), packet(parse(bytes)) {}
+    Arrival(const Device &device, std::span<const u8> bytes, bool wrong_fcs = false)
+        : frame(bytes), damaged(wrong_fcs), packet(parse(bytes)),
+          inner(inner_packet(bytes, packet, device.vxlan_ports)) {}
     std::span<const u8> frame;
     bool damaged; // its FCS is wrong
     Packet packet;
@@ -103,7 +104,7 @@ void deliver(Device &device, const Arrival &arrival, const Verdict::To &to) {
     const u8 *bytes = arrival.frame.data();
     const Tir *tir = device.tirs.find(to.tirn);
     if (!tir) return drop_frame(device, arrival.frame.size(), Counter::rx_drop_no_queue);
-    HashResult hash = tir_hash(*tir, bytes, packet);
+    HashResult hash = tir_hash(*tir, bytes, packet, arrival.inner ? &*arrival.inner : nullptr);
     u32 rqn = tir_select(device, *tir, hash.value);
     const Rq *rq = device.rqs.find(rqn);
     if (!rq) return drop_frame(device, arrival.frame.size(), Counter::rx_drop_no_queue);
@@ -129,10 +130,18 @@ void deliver(Device &device, const Arrival &arrival, const Verdict::To &to) {
 void deliver_all(Device &device, Arrival &arrival, const Verdict &verdict) {
     device.vport.count_rx(arrival.frame);
     arrival.sums = received_sums(arrival.frame, arrival.packet);
-    arrival.inner = inner_packet(arrival.frame, arrival.packet, device.vxlan_ports);
     describe(arrival, device.now_ns());
     for (u32 i = 0; i < verdict.count; ++i)
         deliver(device, arrival, verdict.to[i]);
+}
+
+// The TIRs that the flow tables lead to.
+Verdict classify(const Device &device, const Arrival &arrival) {
+    Verdict verdict;
+    verdict.frame_bytes = arrival.frame.size();
+    MatchKey key = match_key(arrival.frame, arrival.packet, arrival.inner ? &*arrival.inner : nullptr);
+    device.steering.classify(key, verdict);
+    return verdict;
 }
 
 // Leaves the TIRs that let in what their own port sent, one bit for frames to one and one for those to many.
@@ -186,10 +195,8 @@ void receive_frame(Device &device, std::span<const u8> frame) {
     device.port.count_rx(frame);
     if (device.port.pause.take(frame)) return;
 
-    Arrival arrival(frame, damaged);
-    Verdict verdict;
-    verdict.frame_bytes = frame.size();
-    device.steering.classify(match_key(frame, arrival.packet), verdict);
+    Arrival arrival(device, frame, damaged);
+    Verdict verdict = classify(device, arrival);
     if (!verdict.rooted) return drop_frame(device, frame.size(), Counter::rx_drop_no_root);
     if (verdict.count == 0) return drop_frame(device, frame.size(), Counter::rx_drop_steering);
     deliver_all(device, arrival, verdict);
@@ -197,10 +204,8 @@ void receive_frame(Device &device, std::span<const u8> frame) {
 
 // What no table takes and no TIR lets in is no loss: nobody wanted it back.
 void receive_own_frame(Device &device, std::span<const u8> frame) {
-    Arrival arrival(frame);
-    Verdict verdict;
-    verdict.frame_bytes = frame.size();
-    device.steering.classify(match_key(frame, arrival.packet), verdict);
+    Arrival arrival(device, frame);
+    Verdict verdict = classify(device, arrival);
     keep_willing(device, frame, verdict);
     if (verdict.count == 0) return device.counters.add(Counter::loopback_unwanted);
     device.counters.add(Counter::loopback_frames);

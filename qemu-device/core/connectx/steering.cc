@@ -14,7 +14,7 @@ constexpr usize kFirstBuckets = 16;
 constexpr u32 field(Field<MatchL2L4> f, u32 value) { return (value & f.mask()) << f.lo; }
 constexpr usize word_of(Field<MatchL2L4> f) { return f.dword / 4; }
 
-void key_layer2(MatchKey &key, const u8 *frame, const Packet &packet) {
+void key_layer2(u32 *key, const u8 *frame, const Packet &packet) {
     if (packet.bytes < kEthernetHeaderBytes) return;
     key[2] = load_be32(frame);
     key[3] = u32{load_be16(frame + 4)} << 16;
@@ -26,7 +26,7 @@ void key_layer2(MatchKey &key, const u8 *frame, const Packet &packet) {
     key[4] |= field(cvlan ? MatchL2L4::cvlan_tag : MatchL2L4::svlan_tag, 1);
 }
 
-void key_layer3(MatchKey &key, const u8 *frame, const Packet &packet) {
+void key_layer3(u32 *key, const u8 *frame, const Packet &packet) {
     if (packet.l3 == L3::none) return;
     key[4] |= field(MatchL2L4::ip_protocol, packet.protocol) | field(MatchL2L4::frag, packet.fragment) |
               field(MatchL2L4::ip_version, packet.l3 == L3::ipv4 ? 4 : 6) | u32{packet.traffic_class} << 16;
@@ -41,7 +41,7 @@ void key_layer3(MatchKey &key, const u8 *frame, const Packet &packet) {
     }
 }
 
-void key_layer4(MatchKey &key, const u8 *frame, const Packet &packet) {
+void key_layer4(u32 *key, const u8 *frame, const Packet &packet) {
     if (packet.l4 == L4::none) return;
     u32 ports = load_be32(frame + packet.l4_at);
     if (packet.l4 == L4::udp) {
@@ -61,11 +61,16 @@ static_assert(MatchL2L4::ip_dscp.lo == 18 && MatchL2L4::ip_ecn.lo == 16); // tog
 
 } // namespace
 
-MatchKey match_key(std::span<const u8> frame, const Packet &packet) {
+MatchKey match_key(std::span<const u8> frame, const Packet &packet, const Packet *inner) {
     MatchKey key{};
-    key_layer2(key, frame.data(), packet);
-    key_layer3(key, frame.data(), packet);
-    key_layer4(key, frame.data(), packet);
+    key_layer2(key.data(), frame.data(), packet);
+    key_layer3(key.data(), frame.data(), packet);
+    key_layer4(key.data(), frame.data(), packet);
+    if (!inner) return key;
+    u32 *inside = key.data() + kLayerWords;
+    inside[word_of(MatchL2L4::ethertype)] = inner->ethertype;
+    key_layer3(inside, frame.data(), *inner);
+    key_layer4(inside, frame.data(), *inner);
     return key;
 }
 

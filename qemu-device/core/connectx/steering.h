@@ -27,10 +27,10 @@ constexpr u32 kTableLevels = 128; // with chained tables the later kernel reache
 constexpr unsigned kLogMaxTableSize = 22;
 constexpr u32 kLogMaxDestinations = 4, kMaxDestinations = 1 << kLogMaxDestinations; // of one entry
 
-// The outer layers 2 to 4 of a frame, word by word as MatchL2L4.
-constexpr usize kMatchWords = MatchL2L4::bytes / 4;
+// Layers 2 to 4 of a frame, word by word as MatchL2L4, then layers 3 and 4 of the packet that it carries.
+constexpr usize kLayerWords = MatchL2L4::bytes / 4, kMatchWords = 2 * kLayerWords;
 using MatchKey = std::array<u32, kMatchWords>;
-MatchKey match_key(std::span<const u8> frame, const Packet &packet);
+MatchKey match_key(std::span<const u8> frame, const Packet &packet, const Packet *inner);
 
 constexpr u32 kFirstFlowCounter = 1, kLogMaxFlowCounters = 15, kMaxFlowCounters = 1 << kLogMaxFlowCounters;
 constexpr u32 kLogMaxFlowCounterBulk = 10; // read by one command

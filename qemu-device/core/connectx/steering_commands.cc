@@ -25,11 +25,17 @@ constexpr u32 kSynEntryIndex = 0x5d0021, kSynEntryAction = 0x5d0022, kSynEntryCo
 
 constexpr u16 kModeSet = 0, kModeModify = 1, kModeDisconnect = 1;
 
-// What a rule may ask about; the other bits of the block are reserved or not offered.
+// What a rule may ask about; the other bits of the blocks are reserved or not offered. Of what a tunnel
+// carries, those are the addresses and tags of layer 2 and the time to live.
 constexpr MatchKey matchable() {
+    constexpr u32 kTags = 1u << MatchL2L4::cvlan_tag.lo | 1u << MatchL2L4::svlan_tag.lo;
     MatchKey words{};
     words.fill(~0u);
     words[6] = MatchL2L4::ttl_hoplimit.mask();
+    u32 *inside = words.data() + kLayerWords;
+    inside[0] = inside[2] = inside[3] = inside[6] = 0;
+    inside[1] = MatchL2L4::ethertype.mask();
+    inside[4] &= ~kTags;
     return words;
 }
 
@@ -46,8 +52,10 @@ FlowTable *named_table(Device &device, const Request &request) {
 
 MatchKey load_match(const u8 *raw) {
     MatchKey key;
-    for (usize i = 0; i < kMatchWords; ++i)
+    for (usize i = 0; i < kLayerWords; ++i) {
         key[i] = load_be32(raw + 4 * i);
+        key[kLayerWords + i] = load_be32(raw + kMatchInner + 4 * i);
+    }
     return key;
 }
 
@@ -153,10 +161,10 @@ namespace {
 // A criteria mask that asks only about what the card looks at.
 std::optional<MatchKey> read_criteria(const Request &request) {
     u32 enabled = request.view<CreateFlowGroupIn>().get(CreateFlowGroupIn::match_criteria_enable);
-    if (enabled & ~CreateFlowGroupIn::kOuter) return {};
-    MatchKey mask{};
-    if (enabled == 0) return mask;
-    mask = load_match(request.bytes.data() + CreateFlowGroupIn::match_criteria);
+    if (enabled & ~(CreateFlowGroupIn::kOuter | CreateFlowGroupIn::kInner)) return {};
+    MatchKey mask = load_match(request.bytes.data() + CreateFlowGroupIn::match_criteria);
+    if (!(enabled & CreateFlowGroupIn::kOuter)) std::fill_n(mask.begin(), kLayerWords, 0);
+    if (!(enabled & CreateFlowGroupIn::kInner)) std::fill_n(mask.begin() + kLayerWords, kLayerWords, 0);
     constexpr MatchKey kKnown = matchable();
     for (usize i = 0; i < kMatchWords; ++i)
         if (mask[i] & ~kKnown[i]) return {};

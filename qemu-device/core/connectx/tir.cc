@@ -13,10 +13,9 @@ namespace {
 
 constexpr u32 kSynRqtSize = 0x5c0001, kSynRqtList = 0x5c0002, kSynRqtRq = 0x5c0003, kSynRqtFull = 0x5c0004,
               kSynRqtNumber = 0x5c0005, kSynRqtUsed = 0x5c0006, kSynRqtMask = 0x5c0007;
-constexpr u32 kSynTirMerge = 0x5c0011, kSynTirTunnel = 0x5c0012, kSynTirHash = 0x5c0013,
-              kSynTirTarget = 0x5c0014, kSynTirDomain = 0x5c0015, kSynTirFull = 0x5c0016,
-              kSynTirNumber = 0x5c0017, kSynTirUsed = 0x5c0018, kSynTirMask = 0x5c0019,
-              kSynTirDispatch = 0x5c001a;
+constexpr u32 kSynTirMerge = 0x5c0011, kSynTirHash = 0x5c0013, kSynTirTarget = 0x5c0014,
+              kSynTirDomain = 0x5c0015, kSynTirFull = 0x5c0016, kSynTirNumber = 0x5c0017,
+              kSynTirUsed = 0x5c0018, kSynTirMask = 0x5c0019, kSynTirDispatch = 0x5c001a;
 
 using namespace hash_field;
 
@@ -89,9 +88,10 @@ HashResult compute(const Tir &tir, const u8 *frame, const Packet &packet) {
 void take_hash(Tir &tir, ConstView<TirContext> context) {
     tir.hash = static_cast<HashFunction>(context.get(TirContext::rx_hash_fn));
     tir.symmetric = context.get(TirContext::rx_hash_symmetric);
-    tir.hash_ipv6 = context.get(TirContext::hash_l3_type);
-    tir.hash_udp = context.get(TirContext::hash_l4_type);
-    tir.hash_fields = context.get(TirContext::hash_fields);
+    tir.hash_inner = context.get(TirContext::inner_hash_fields) != 0;
+    tir.hash_ipv6 = context.get(tir.hash_inner ? TirContext::inner_hash_l3_type : TirContext::hash_l3_type);
+    tir.hash_udp = context.get(tir.hash_inner ? TirContext::inner_hash_l4_type : TirContext::hash_l4_type);
+    tir.hash_fields = context.get(tir.hash_inner ? TirContext::inner_hash_fields : TirContext::hash_fields);
     if (tir.hash != HashFunction::toeplitz) return;
     tir.toeplitz.set_key(std::span<const u8, ToeplitzHash::kKeyBytes>(
         context.raw() + TirContext::toeplitz_key, ToeplitzHash::kKeyBytes));
@@ -114,8 +114,9 @@ bool merge_is_known(ConstView<TirContext> context) {
 
 bool hash_is_known(ConstView<TirContext> context) {
     constexpr u32 kKnown = kSrcIp | kDstIp | kSrcPort | kDstPort | kIpsecSpi;
+    u32 outer = context.get(TirContext::hash_fields), inner = context.get(TirContext::inner_hash_fields);
     return context.get(TirContext::rx_hash_fn) <= static_cast<u32>(HashFunction::toeplitz) &&
-           (context.get(TirContext::hash_fields) & ~kKnown) == 0;
+           ((outer | inner) & ~kKnown) == 0 && (outer == 0 || inner == 0);
 }
 
 // ---- Indirection tables
@@ -150,8 +151,9 @@ u32 *target_users(Device &device, TirDispatch dispatch, u32 target) {
 
 } // namespace
 
-HashResult tir_hash(const Tir &tir, const u8 *frame, const Packet &packet) {
-    return compute(tir, frame, packet);
+HashResult tir_hash(const Tir &tir, const u8 *frame, const Packet &packet, const Packet *inner) {
+    if (!tir.hash_inner) return compute(tir, frame, packet);
+    return inner ? compute(tir, frame, *inner) : HashResult{};
 }
 
 u32 tir_select(const Device &device, const Tir &tir, u32 hash) {
@@ -214,11 +216,10 @@ Reply destroy_rqt(Device &device, const Request &request, const Response &) {
     return kOk;
 }
 
-// RSS by inner headers is not offered.
+// tunneled_offload_en changes nothing: what the completion tells of a tunnel it tells of every one.
 Reply create_tir(Device &device, const Request &request, const Response &response) {
     auto context = request.view<TirContext>(CreateTirIn::context);
     if (!merge_is_known(context)) return fail(Status::bad_parameter, kSynTirMerge);
-    if (context.get(TirContext::tunneled_offload_en)) return fail(Status::bad_parameter, kSynTirTunnel);
     if (!hash_is_known(context)) return fail(Status::bad_parameter, kSynTirHash);
     u32 dispatch = context.get(TirContext::disp_type);
     if (dispatch > static_cast<u32>(TirDispatch::indirect))
@@ -268,7 +269,8 @@ Reply modify_tir(Device &device, const Request &request, const Response &) {
     if (mask & ModifyTirIn::kHash) {
         take_hash(*tir, context);
         for (auto field : {TirContext::rx_hash_symmetric, TirContext::rx_hash_fn, TirContext::hash_l3_type,
-                           TirContext::hash_l4_type, TirContext::hash_fields})
+                           TirContext::hash_l4_type, TirContext::hash_fields, TirContext::inner_hash_l3_type,
+                           TirContext::inner_hash_l4_type, TirContext::inner_hash_fields})
             kept.set(field, context.get(field));
         std::memcpy(tir->context + TirContext::toeplitz_key, context.raw() + TirContext::toeplitz_key,
                     TirContext::kToeplitzKeyBytes);

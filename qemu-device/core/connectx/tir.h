@@ -29,6 +29,7 @@ struct Tir {
     u32 transport_domain = 0;
     HashFunction hash = HashFunction::none;
     bool symmetric = false;
+    bool hash_inner = false; // of the packet that a tunnel carries
     bool hash_ipv6 = false, hash_udp = false;
     u32 hash_fields = 0;
     ToeplitzHash toeplitz;                       // made from the key in `context`
@@ -44,7 +45,7 @@ struct HashResult {
     u8 ip = 0; // CQE rss_hash_ip: 0 none, 1 IPv4, 2 IPv6
     u8 l4 = 0; // CQE rss_hash_l4: 0 none, 1 TCP, 2 UDP, 3 SPI
 };
-HashResult tir_hash(const Tir &tir, const u8 *frame, const Packet &packet);
+HashResult tir_hash(const Tir &tir, const u8 *frame, const Packet &packet, const Packet *inner);
 
 // The receive queue for a frame with this hash; 0 when there is none.
 u32 tir_select(const Device &device, const Tir &tir, u32 hash);

@@ -53,11 +53,11 @@ const Words kGeneralWords = {
     {0x040, 1 << 30 | 1 << 3},  // striding_rq, eth_net_offloads
     // cq_moderation, its mode can be modified, periods from a CQE, umr_ptr_rlky
     {0x044, 1 << 29 | 1 << 28 | 1 << 20 | 1 << 15},
-    {0x048, 5 << 16 | 12},                              // uar_sz, log_pg_sz
-    {0x04c, 9 << 16},                                   // log_bf_reg_size
-    {0x050, 1024},                                      // max_wqe_sz_sq
-    {0x054, 512},                                       // max_wqe_sz_rq
-    {0x064, 16 << 24 | 16 << 16},                       // log_max_transport_domain, log_max_pd
+    {0x048, 5 << 16 | 12},        // uar_sz, log_pg_sz
+    {0x04c, 9 << 16},             // log_bf_reg_size
+    {0x050, 1024},                // max_wqe_sz_sq
+    {0x054, 512},                 // max_wqe_sz_rq
+    {0x064, 16 << 24 | 16 << 16}, // log_max_transport_domain, log_max_pd
     // discards: steering, receive and transmit while down; log_max_flow_counter_bulk, max_flow_counter
     {0x068, 7u << 29 | 10 << 16 | 0x8000},
     {0x06c, 12 << 24 | 12 << 16 | 12 << 8 | 16},        // log_max_rq, sq, tir, tis
@@ -104,10 +104,11 @@ TEST_F(CapsTest, FlowTableImageDescribesNicReceiveOnly) {
         // flow_table_modify
         {0x40, 1u << 31 | 1 << 29 | 1 << 28 | 1 << 27 | 1 << 26 | 1 << 25},
         {0x44, 22 << 24 | 128}, // log_max_ft_size, max_ft_level
-        {0x4c, 8},             // log_max_ft_num
-        {0x50, 4},             // log_max_destination
-        {0x54, 20},            // log_max_flow
-        {0x60, 0xfe0ffe00},    // matchable fields
+        {0x4c, 8},              // log_max_ft_num
+        {0x50, 4},              // log_max_destination
+        {0x54, 20},             // log_max_flow
+        {0x60, 0xfe0ffe00},     // matchable fields
+        {0x64, 0x300ffe00},     // and those of what a tunnel carries
     };
     EXPECT_EQ(nonzero(image(current(kFlowTable))), expected);
     EXPECT_EQ(nonzero(image(maximum(kFlowTable))), expected);

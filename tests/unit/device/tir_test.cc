@@ -19,7 +19,7 @@ class TirTest : public testing::Test {
   protected:
     struct Hash {
         HashFunction function = HashFunction::toeplitz;
-        bool symmetric = false, ipv6 = false, udp = false;
+        bool symmetric = false, ipv6 = false, udp = false, inner = false;
         u32 fields = kSrcIp | kDstIp | kSrcPort | kDstPort;
         Bytes key = kPublishedKey;
     };
@@ -34,9 +34,12 @@ class TirTest : public testing::Test {
                   in.raw.begin() + CreateTirIn::context + TirContext::toeplitz_key);
         return in.set(TirContext::rx_hash_symmetric, hash.symmetric, CreateTirIn::context)
             .set(TirContext::rx_hash_fn, static_cast<u32>(hash.function), CreateTirIn::context)
-            .set(TirContext::hash_l3_type, hash.ipv6, CreateTirIn::context)
-            .set(TirContext::hash_l4_type, hash.udp, CreateTirIn::context)
-            .set(TirContext::hash_fields, hash.fields, CreateTirIn::context);
+            .set(hash.inner ? TirContext::inner_hash_l3_type : TirContext::hash_l3_type, hash.ipv6,
+                 CreateTirIn::context)
+            .set(hash.inner ? TirContext::inner_hash_l4_type : TirContext::hash_l4_type, hash.udp,
+                 CreateTirIn::context)
+            .set(hash.inner ? TirContext::inner_hash_fields : TirContext::hash_fields, hash.fields,
+                 CreateTirIn::context);
     }
     CommandInput tir_input(const Hash &hash) {
         CommandInput in(Opcode::create_tir, CreateTirIn::bytes);
@@ -239,6 +242,24 @@ TEST_F(HashTest, NewTableAndNewHashTakeEffect) {
     EXPECT_EQ(receive(probe).value, 0x323e8fc2u);
 }
 
+// In GRE, the packet of the first published vector.
+TEST_F(HashTest, InnerFieldsHashWhatATunnelCarries) {
+    Bytes inside = frame(Ipv4{.source = {66, 9, 149, 187}, .destination = {161, 142, 100, 80}},
+                         Tcp{.sport = 2794, .dport = 1766}, {});
+    Bytes gre = Bytes{0, 0, 0x08, 0x00} + Bytes(inside.begin() + 14, inside.end());
+    Bytes tunnel = ethernet(0x0800) + Ipv4{.protocol = 47}.header(gre.size()) + gre;
+    u32 tirn = create({.inner = true});
+    card_.catch_all(tirn);
+    EXPECT_EQ(receive(tunnel).value, 0x51ccc178u);
+    EXPECT_EQ(receive(tunnel).l4, 1u);
+    EXPECT_EQ(receive(inside).value, 0u) << "carries nothing";
+    ASSERT_TRUE(modify(tirn, ModifyTirIn::kHash, {.inner = true, .fields = kSrcIp | kDstIp}).ok());
+    EXPECT_EQ(receive(tunnel).value, 0x323e8fc2u);
+    ASSERT_TRUE(modify(tirn, ModifyTirIn::kHash, {}).ok());
+    EXPECT_EQ(receive(inside).value, 0x51ccc178u);
+    EXPECT_NE(receive(tunnel).value, 0x51ccc178u);
+}
+
 TEST_F(TirTest, SelfLoopbackBitsAreKeptForQuery) {
     u32 tirn = create({});
     CommandInput in(Opcode::modify_tir, ModifyTirIn::bytes);
@@ -254,7 +275,7 @@ TEST_F(TirTest, CreationAndChangeRefuseWhatTheCardCannotDo) {
         card_, CreateTirIn::context, [&] { return tir_input({}); },
         {
             {"header split", TirContext::packet_merge_mask, 4, Status::bad_parameter},
-            {"tunnels", TirContext::tunneled_offload_en, 1, Status::bad_parameter},
+            {"inside and outside", TirContext::inner_hash_fields, 1, Status::bad_parameter},
             {"unknown dispatch", TirContext::disp_type, 2, Status::bad_parameter},
             {"unknown hash", TirContext::rx_hash_fn, 3, Status::bad_parameter},
             {"unknown field", TirContext::hash_fields, 0x20, Status::bad_parameter},

@@ -118,14 +118,20 @@ constexpr Part kParts[] = {
     {Opcode::create_flow_group, in, {"FlowTableIn", 0}},
     {Opcode::create_flow_group, in, {"CreateFlowGroupIn", 0}},
     {Opcode::create_flow_group, in, {"MatchL2L4", CreateFlowGroupIn::match_criteria}},
+    {Opcode::create_flow_group, in, {"MatchL2L4", CreateFlowGroupIn::match_criteria + kMatchInner}},
     {Opcode::create_flow_group, out, {"ObjectOut", 0}},
     {Opcode::destroy_flow_group, in, {"FlowTableIn", 0}},
     {Opcode::destroy_flow_group, in, {"DestroyFlowGroupIn", 0}},
     {Opcode::set_flow_table_entry, in, {"FlowTableIn", 0}},
     {Opcode::set_flow_table_entry, in, {"SetFteIn", 0}},
     {Opcode::set_flow_table_entry, in, {"MatchL2L4", SetFteIn::match_value}},
+    {Opcode::set_flow_table_entry, in, {"MatchL2L4", SetFteIn::match_value + kMatchInner}},
     {Opcode::delete_flow_table_entry, in, {"FlowTableIn", 0}},
     {Opcode::delete_flow_table_entry, in, {"DeleteFteIn", 0}},
+    {Opcode::alloc_flow_counter, in, {"AllocFlowCounterIn", 0}},
+    {Opcode::alloc_flow_counter, out, {"AllocFlowCounterOut", 0}},
+    {Opcode::dealloc_flow_counter, in, {"AllocFlowCounterOut", 0}},
+    {Opcode::query_flow_counter, in, {"QueryFlowCounterIn", 0}},
 };
 
 /// The layout of the register that ACCESS_REG names: called as the register, or shared by the three of one
