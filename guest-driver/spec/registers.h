@@ -19,6 +19,7 @@ enum class RegisterId : u16 {
     pddr = 0x5031,
     pcmr = 0x5041,
     pcam = 0x507f,
+    node_desc = 0x6001,
     host_endianness = 0x7004,
     mtcap = 0x9009,
     mtmp = 0x900a,

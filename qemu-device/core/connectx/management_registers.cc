@@ -90,6 +90,13 @@ Reply read_mcqi(Device &, RegisterIn in, RegisterOut out) {
     return kOk;
 }
 
+// ---- NODE_DESC
+Reply read_node_desc(Device &, RegisterIn, RegisterOut out) {
+    constexpr char kText[kNodeDescBytes] = "niclab ConnectX-6 Dx";
+    std::memcpy(out.data(), kText, sizeof kText);
+    return kOk;
+}
+
 // ---- HOST_ENDIANNESS
 // Tells the byte order of atomic operands; there are none, so the card only remembers it.
 Reply read_host_endianness(Device &device, RegisterIn, RegisterOut out) {

@@ -25,6 +25,7 @@ constexpr Register kRegisters[] = {
     {RegisterId::pddr, "PDDR", Pddr::bytes, read_pddr, nullptr},
     {RegisterId::pcmr, "PCMR", Pcmr::bytes, read_pcmr, write_pcmr},
     {RegisterId::pcam, "PCAM", RegisterCaps::pcam_bytes, read_pcam, nullptr},
+    {RegisterId::node_desc, "NODE_DESC", kNodeDescBytes, read_node_desc, nullptr},
     {RegisterId::host_endianness, "HOST_ENDIANNESS", HostEndianness::bytes, read_host_endianness,
      write_host_endianness},
     {RegisterId::mtcap, "MTCAP", Mtcap::bytes, read_mtcap, nullptr},

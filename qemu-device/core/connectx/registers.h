@@ -25,6 +25,7 @@ struct Register {
 std::span<const Register> all_registers(); // ascending
 
 constexpr u32 kPort = 1; // the only one
+constexpr u16 kNodeDescBytes = 64;
 
 // Causes that many registers share. Those of one file continue at 0x540100 times a number of its own.
 constexpr u32 kSynRegisterPort = 0x540006, kSynRegisterValue = 0x540007;
@@ -68,6 +69,7 @@ NICLAB_REGISTER(read_mcqi);
 NICLAB_REGISTER(read_pcam);
 NICLAB_REGISTER(read_mcam);
 NICLAB_REGISTER(read_qcam);
+NICLAB_REGISTER(read_node_desc);
 NICLAB_REGISTER(read_host_endianness);
 NICLAB_REGISTER(write_host_endianness);
 

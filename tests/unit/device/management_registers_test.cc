@@ -20,6 +20,13 @@ class ManagementTest : public PortTest {
     }
 };
 
+TEST_F(ManagementTest, DescribesItselfInText) {
+    CommandResult result = must(access(kNodeDesc, kRead, 64));
+    EXPECT_STREQ(reinterpret_cast<const char *>(result.out.data() + kImage), "niclab ConnectX-6 Dx");
+    EXPECT_EQ(run(access(kNodeDesc, kWrite, 64)).status(), Status::bad_parameter);
+    EXPECT_EQ(driver.run(access(kNodeDesc, kRead, 60), kImage + 64).status(), Status::bad_input_length);
+}
+
 // ---- which registers there are
 TEST_F(ManagementTest, TellsWhichPortRegistersThereAre) {
     // 0x5002, 0x5003, 0x5004, 0x5006, 0x5007, 0x5008; 0x5023, 0x5031; 0x5041; PCAM itself.

@@ -156,8 +156,8 @@ TEST_F(PortTest, RefusesCounterGroupsItDoesNotHaveAndPrioritiesWhereThereAreNone
 
 // ---- the command
 TEST_F(PortTest, RefusesRegistersItDoesNotHave) {
-    // Among them those of a management interface that no capability offers, and the node description.
-    for (u16 id : {0x0000, 0x5001, 0x6001, 0xc00e, 0xffff})
+    // Among them those of a management interface that no capability offers.
+    for (u16 id : {0x0000, 0x5001, 0x6002, 0xc00e, 0xffff})
         EXPECT_EQ(run(access(id, kRead, 0x100)).status(), Status::bad_parameter) << id;
     EXPECT_EQ(host.counter("guest_errors"), 5u);
 }
