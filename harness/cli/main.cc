@@ -45,6 +45,22 @@ void add_up(CLI::App &app, UpOptions &options, std::string &caching_mode) {
     verb->add_option("--driver", options.driver, "Driver to bind both ports to")
         ->check(CLI::IsMember({"none", "mlx5_core", "niclab"}))
         ->capture_default_str();
+    verb->add_option("--nic", options.nic,
+                     "Model of the cards; each but connectx comes with its stock driver")
+        ->check(CLI::IsMember(nic_models()))
+        ->capture_default_str();
+    verb->add_option("--nics", options.nics, "Number of cards; the first two get addresses")
+        ->check(CLI::Range(2, 12))
+        ->capture_default_str();
+    verb->add_option("--iommu", options.iommu, "Kind of vIOMMU")
+        ->check(CLI::IsMember({"intel", "none"}))
+        ->capture_default_str();
+    verb->add_option("--mode", options.mode, "When Linux takes mappings out of the vIOMMU; pt: it makes none")
+        ->check(CLI::IsMember({"strict", "lazy", "pt"}))
+        ->capture_default_str();
+    verb->add_option("--pcap", options.pcap,
+                     "Write all frames to this pcapng file, WQEs and CQEs as comments")
+        ->type_name("FILE");
     verb->add_option("--caching-mode", caching_mode, "Caching mode of the vIOMMU")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str();

@@ -116,6 +116,20 @@ std::string arguments_xml(const std::vector<std::string> &arguments) {
     return xml;
 }
 
+std::string iommu_words(const VmSpec &spec) {
+    if (!spec.iommu) return {};
+    std::string words = " intel_iommu=on";
+    switch (spec.iommu_mode) {
+    case IommuMode::strict:
+        return words + " iommu.strict=1";
+    case IommuMode::lazy:
+        return words + " iommu.strict=0";
+    case IommuMode::passthrough:
+        break;
+    }
+    return words + " iommu.passthrough=1";
+}
+
 } // namespace
 
 std::string kernel_command_line(const VmSpec &spec) {
@@ -125,7 +139,7 @@ std::string kernel_command_line(const VmSpec &spec) {
     // Emulated CPUs run late now and then. The kernel's checks would then choose a clock that is slow to
     // read, or panic because a timer interrupt did not come in time.
     if (spec.accel != Accel::kvm) line += " tsc=reliable no_timer_check";
-    if (spec.iommu) line += " intel_iommu=on iommu.strict=1";
+    line += iommu_words(spec);
     if (spec.counting) line += " nokaslr norandmaps mitigations=off";
     if (!spec.kernel_command_line.empty()) line += " " + spec.kernel_command_line;
     return line;

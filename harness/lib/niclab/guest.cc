@@ -167,9 +167,11 @@ Status Guest::bind_driver(Side side, const std::string &driver) {
 
 Status Guest::adopt_interface(Side side) {
     std::string pci = NICLAB_TRY(pci_address(side));
-    std::string folder = "/sys/bus/pci/devices/" + pci + "/net";
+    // A virtio card is a device of the virtio bus on one of the PCI bus.
+    std::string script =
+        fmt::format("cd /sys/bus/pci/devices/{} && ls net virtio*/net 2>/dev/null | grep -v '[:/]'", pci);
     auto appeared = [&]() -> Result<bool> {
-        CommandResult listed = NICLAB_TRY(vm_.run({"ls", folder}, kQuick));
+        CommandResult listed = NICLAB_TRY(vm_.script(script, kQuick));
         port(side).interface = listed.out.substr(0, listed.out.find('\n'));
         return !port(side).interface.empty();
     };

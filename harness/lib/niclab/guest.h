@@ -83,6 +83,8 @@ class Guest {
     /// Inserts niclab.ko with parameters, e.g. "rx_map=fragment"; done by bind_driver without any when not
     /// loaded.
     Status load_niclab(const std::string &parameters = {});
+    /// Loads a driver when it is not there; bind_driver does so by itself.
+    Status load_module(const std::string &driver);
     Status unload(const std::string &module);
     /// The driver the card of `side` is bound to now, or an empty string.
     Result<std::string> driver_of(Side side);
@@ -144,7 +146,6 @@ class Guest {
     };
     Port &port(Side side) { return ports_[side == Side::a ? 0 : 1]; }
     const Port &port(Side side) const { return ports_[side == Side::a ? 0 : 1]; }
-    Status load_module(const std::string &driver);
     Status adopt_interface(Side side);
     Result<Counters> error_counters(size_t card);
 

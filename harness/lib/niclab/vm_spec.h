@@ -21,6 +21,13 @@ enum class ConsoleMode {
     pty,  ///< the same, and a terminal can be attached
 };
 
+/// When Linux takes a mapping out of the vIOMMU.
+enum class IommuMode {
+    strict,      ///< with each unmap
+    lazy,        ///< later, many at once
+    passthrough, ///< there are no mappings: devices see the guest's memory
+};
+
 /// One network card. Each sits behind a PCIe root port of its own; cards that name the same hub are joined.
 struct NicSpec {
     std::string model = "connectx";
@@ -50,7 +57,8 @@ struct VmSpec {
     std::optional<Accel> accel; ///< empty: what works here, found by a probe guest
     std::string cpu;            ///< QEMU CPU model; empty: "max" under TCG, the host's under KVM
     std::vector<NicSpec> nics;
-    bool iommu = true; ///< Intel vIOMMU, strict invalidation
+    bool iommu = true; ///< Intel vIOMMU
+    IommuMode iommu_mode = IommuMode::strict;
     bool caching_mode = false;
     ConsoleMode console = ConsoleMode::file;
     std::string kernel_command_line; ///< appended to the harness's own

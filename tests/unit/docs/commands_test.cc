@@ -117,7 +117,9 @@ TEST(DocumentedCommands, WrongWordsEndWithASentenceAndStatusTwo) {
     for (const char *words :
          {"describe frobs", "describe layout Frob", "describe bytes", "describe bytes cqe 00",
           "describe bytes wqe zz", "describe syndrome 1", "trace --filter frobs", "trace --seconds 0",
-          "counters --over x", "counters --vm 0"}) {
+          "counters --over x", "counters --vm 0", "up --nic frob", "up --nic igb --driver niclab",
+          "up --nic igb --pcap x", "up --nics 1", "up --iommu none --mode lazy",
+          "up --iommu none --caching-mode on", "up --iommu frob", "up --mode frob"}) {
         Output output = run(std::string(NICLAB_CLI) + " " + words + " </dev/null");
         EXPECT_EQ(WEXITSTATUS(output.status), 2) << words << "\n" << output.text;
         EXPECT_THAT(output.text, testing::StartsWith("niclab: ")) << words;

@@ -119,6 +119,11 @@ TEST(DomainXml, TheIommuIsStrictAndCachingModeIsAsked) {
     spec.caching_mode = true;
     EXPECT_THAT(domain_xml(spec, files()), HasSubstr("caching_mode='on'"));
     spec.caching_mode = false;
+    spec.iommu_mode = IommuMode::lazy;
+    EXPECT_THAT(kernel_command_line(spec), HasSubstr("intel_iommu=on iommu.strict=0"));
+    spec.iommu_mode = IommuMode::passthrough;
+    EXPECT_THAT(kernel_command_line(spec), HasSubstr("intel_iommu=on iommu.passthrough=1"));
+    spec.caching_mode = false;
     spec.iommu = false;
     EXPECT_THAT(domain_xml(spec, files()), Not(HasSubstr("iommu")));
 }
