@@ -16,11 +16,11 @@ struct UpOptions {
     unsigned cpus = 2;
     unsigned memory_mib = 1024;
     std::string driver = "mlx5_core"; ///< or "niclab" or "none"
-    std::string nic = "connectx"; ///< QEMU's name of the card; another than connectx has its own driver
+    std::string nic = "connectx";     ///< QEMU's name of the card; another than connectx has its own driver
     unsigned nics = 2;
     std::string iommu = "intel", mode = "strict";
     bool caching_mode = false;
-    std::string pcap; ///< file for the frames of all cards
+    std::string pcap;                 ///< file for the frames of all cards
     std::vector<std::string> command; ///< empty: a shell on the console
 };
 int up(const UpOptions &options);

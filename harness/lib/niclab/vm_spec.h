@@ -63,7 +63,7 @@ struct VmSpec {
     ConsoleMode console = ConsoleMode::file;
     std::string kernel_command_line; ///< appended to the harness's own
     std::vector<ExtraFile> files;
-    std::vector<std::string> archives; ///< cpio archives that the guest unpacks over its image
+    std::vector<std::string> archives;     ///< cpio archives that the guest unpacks over its image
     std::vector<std::string> trace_events; ///< QEMU trace patterns, e.g. "connectx_*"
     std::vector<std::string> qemu_arguments;
     std::optional<CountingSpec> counting;
