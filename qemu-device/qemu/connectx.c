@@ -78,6 +78,44 @@ static int connectx_dma_write(void *host, uint64_t iova, const void *src,
            0 : -EFAULT;
 }
 
+/* Host memory behind all of the entry; a fault or a register is none. */
+static uint8_t *connectx_map_entry(PCIDevice *dev, uint64_t iova, size_t len)
+{
+    dma_addr_t mapped = len;
+    ram_addr_t offset;
+    uint8_t *to = pci_dma_map(dev, iova, &mapped, DMA_DIRECTION_FROM_DEVICE);
+
+    if (to && (mapped < len || !memory_region_from_host(to, &offset))) {
+        pci_dma_unmap(dev, to, mapped, DMA_DIRECTION_FROM_DEVICE, 0);
+        to = NULL;
+    }
+    return to;
+}
+
+/*
+ * One translation for both stores: a memory copy may store its pieces in any
+ * order, so the last word, aligned and in one piece, follows a barrier.
+ */
+static int connectx_dma_write_entry(void *host, uint64_t iova,
+                                    const void *src, size_t len)
+{
+    const size_t body = len - sizeof(uint32_t);
+    const uint8_t *last = (const uint8_t *)src + body;
+    uint8_t *to = connectx_map_entry(PCI_DEVICE(host), iova, len);
+
+    if (!to) {
+        int ret = connectx_dma_write(host, iova, src, body);
+
+        return ret ? ret : connectx_dma_write(host, iova + body, last,
+                                              sizeof(uint32_t));
+    }
+    memcpy(to, src, body);
+    smp_wmb();
+    qatomic_set((uint32_t *)(to + body), (uint32_t)ldl_he_p(last));
+    pci_dma_unmap(PCI_DEVICE(host), to, len, DMA_DIRECTION_FROM_DEVICE, len);
+    return 0;
+}
+
 static void connectx_interrupt(void *host, unsigned vector)
 {
     msix_notify(PCI_DEVICE(host), vector);
@@ -211,6 +249,7 @@ static void connectx_refresh_tracing(ConnectxState *s)
 static const struct cx_host_ops connectx_host_ops = {
     .dma_read = connectx_dma_read,
     .dma_write = connectx_dma_write,
+    .dma_write_entry = connectx_dma_write_entry,
     .interrupt = connectx_interrupt,
     .frame_out = connectx_frame_out,
     .now_ns = connectx_now_ns,

@@ -21,6 +21,11 @@ Port::Port(u8 mac_end, unsigned vectors) : pending_(vectors), scheduled_(vectors
     static const cx_host_ops ops = {
         dma_read,
         dma_write,
+        [](void *host, uint64_t bus, const void *from, size_t bytes) {
+            auto *entry = static_cast<const u8 *>(from);
+            int body = dma_write(host, bus, entry, bytes - 4);
+            return body ? body : dma_write(host, bus + bytes - 4, entry + bytes - 4, 4);
+        },
         [](void *host, unsigned vector) {
             Port &port = port_of(host);
             if (!port.lose_interrupts) port.pending_.at(vector) = true;

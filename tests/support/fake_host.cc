@@ -78,10 +78,14 @@ constexpr cx_host_ops FakeHost::kOps = {
             self(host).note(iova, len, false);
             return self(host).memory.read(iova, dst, len) ? 0 : -EFAULT;
         },
-    .dma_write =
+    .dma_write = [](void *host, uint64_t iova, const void *src,
+                    size_t len) { return self(host).write_memory(iova, src, len); },
+    // The body, then the word that makes it visible: what a guest may see between the two is tested.
+    .dma_write_entry =
         [](void *host, uint64_t iova, const void *src, size_t len) {
-            self(host).note(iova, len, true);
-            return self(host).memory.write(iova, src, len) ? 0 : -EFAULT;
+            auto *bytes = static_cast<const u8 *>(src);
+            int body = self(host).write_memory(iova, bytes, len - 4);
+            return body ? body : self(host).write_memory(iova + len - 4, bytes + len - 4, 4);
         },
     .interrupt =
         [](void *host, unsigned vector) {
@@ -140,6 +144,11 @@ usize FakeHost::traced(cx_trace_event event) const {
 void FakeHost::note(u64 iova, usize bytes, bool write) {
     accesses.push_back({iova, bytes, write});
     if (on_access) on_access(accesses.back());
+}
+
+int FakeHost::write_memory(u64 iova, const void *from, usize bytes) {
+    note(iova, bytes, true);
+    return memory.write(iova, from, bytes) ? 0 : -EFAULT;
 }
 
 } // namespace niclab::test

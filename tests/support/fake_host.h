@@ -93,6 +93,7 @@ class FakeHost {
   private:
     static FakeHost &self(void *host) { return *static_cast<FakeHost *>(host); }
     void note(u64 iova, usize bytes, bool write);
+    int write_memory(u64 iova, const void *from, usize bytes);
 
     static const cx_host_ops kOps;
 

@@ -36,15 +36,9 @@ bool has_room(Device &device, Cq &cq) {
 
 usize slot_of(const Cq &cq, u32 index) { return usize{index & ((1u << cq.log_size) - 1)} * kCqeBytes; }
 
-// The owner byte must become visible after the rest of the entry. One 64-byte copy does not promise that:
-// memory copies may store their pieces in any order. So the last word, an aligned store everywhere, follows
-// the body.
 bool write_entry(Device &device, Cq &cq, u32 cqn, u8 *cqe) {
-    constexpr usize kBody = kCqeBytes - 4;
     View<Cqe>(cqe).set(Cqe::owner, cq.producer >> cq.log_size);
-    usize at = slot_of(cq, cq.producer);
-    if (cq.ring.write(device.dma, DmaPurpose::cqe, at, cqe, kBody) &&
-        cq.ring.write(device.dma, DmaPurpose::cqe, at + kBody, cqe + kBody, 4))
+    if (cq.ring.write_entry(device.dma, DmaPurpose::cqe, slot_of(cq, cq.producer), cqe, kCqeBytes))
         return true;
     stop(device, cq, cqn, kErrorAccess);
     return false;

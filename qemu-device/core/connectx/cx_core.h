@@ -45,6 +45,9 @@ struct cx_host_ops {
      * faulted. */
     int (*dma_read)(void *host, uint64_t iova, void *dst, size_t len);
     int (*dma_write)(void *host, uint64_t iova, const void *src, size_t len);
+    /* The same for an entry that the guest polls: its last four bytes, aligned in guest memory, become visible
+     * in one piece and after all others. `len` is 8 or more and a multiple of 4. */
+    int (*dma_write_entry)(void *host, uint64_t iova, const void *src, size_t len);
     /* Raise MSI-X vector `vector`; it is below cx_config.vectors. */
     void (*interrupt)(void *host, unsigned vector);
     /* One Ethernet frame without FCS leaves the port. The memory is the core's and valid during the call. */

@@ -12,18 +12,21 @@ constexpr u32 kFirstUar = 0x10, kUars = CX_BAR_BYTES / uar::kBytes - kFirstUar;
 constexpr u32 kFirst = 1, kMost = 1u << 16; // PDs, transport domains, TISs
 constexpr u32 kMaxEqs = 64, kMaxQCounters = 255;
 
-class Busy {
+} // namespace
+
+class Device::Busy {
   public:
-    explicit Busy(bool &flag) : flag_(flag), was_(flag) { flag = true; }
-    ~Busy() { flag_ = was_; }
+    explicit Busy(Device &device) : device_(device), was_(device.busy_) { device.busy_ = true; }
+    ~Busy() {
+        device_.busy_ = was_;
+        if (!was_) device_.now_.reset();
+    }
     Busy(const Busy &) = delete;
 
   private:
-    bool &flag_;
+    Device &device_;
     bool was_;
 };
-
-} // namespace
 
 Device::Device(const cx_host_ops *host_ops, void *host_object, const cx_config &configuration)
     : ops(host_ops), host(host_object), config(configuration), dma(host_ops, host_object, counters),
@@ -79,28 +82,28 @@ void Device::reset() {
 }
 
 void Device::frame_in(std::span<const u8> frame) {
-    Busy busy(busy_);
+    Busy busy(*this);
     trace(CX_TRACE_WIRE, frame.size(), 0, 0, frame);
     receive_frame(*this, frame);
 }
 
 void Device::timer_expired() {
-    Busy busy(busy_);
+    Busy busy(*this);
     timers.expire(*this);
 }
 
 void Device::set_cable(bool plugged) {
-    Busy busy(busy_);
+    Busy busy(*this);
     port.set_cable(plugged);
 }
 
 void Device::set_module(bool plugged) {
-    Busy busy(busy_);
+    Busy busy(*this);
     port.set_module(plugged);
 }
 
 void Device::set_temperature(Board::Temperature now) {
-    Busy busy(busy_);
+    Busy busy(*this);
     board.set_temperature(now);
 }
 
@@ -112,7 +115,7 @@ void Device::mmio_write(u64 offset, u64 value, unsigned size) {
         guest_error("register write while the card is at work", offset);
         return;
     }
-    Busy busy(busy_);
+    Busy busy(*this);
     if (offset >= u64{kFirstUar} * uar::kBytes) {
         write_doorbell(offset, value, size);
     } else if (size == 8 && offset % 8 == 0) {

@@ -3,6 +3,8 @@
 // else global.
 #pragma once
 
+#include <optional>
+
 #include "connectx/board.h"
 #include "connectx/command.h"
 #include "connectx/command_queue.h"
@@ -54,7 +56,12 @@ class Device {
     void trace(cx_trace_event event, u64 a, u64 b, u64 c, std::span<const u8> bytes = {}) {
         if (tracing) ops->trace(host, event, a, b, c, bytes.data(), bytes.size());
     }
-    u64 now_ns() const { return ops->now_ns(host); }
+    // All that one register write, frame or wake-up leads to happens at one time: when it is first asked for.
+    u64 now_ns() const {
+        if (!busy_) return ops->now_ns(host);
+        if (!now_) now_ = ops->now_ns(host);
+        return *now_;
+    }
 
     const cx_host_ops *ops;
     void *host;
@@ -94,6 +101,7 @@ class Device {
     ReceivePath receive; //                                     (receive.h)
 
   private:
+    class Busy;
     void write_word(u32 offset, u32 value);
     void write_doorbell(u64 offset, u64 value, unsigned size);
     u32 read_word(u32 offset) const;
@@ -102,6 +110,7 @@ class Device {
     // Set while a register write or a frame is being worked on. A guest may point DMA or an MSI address at
     // our own BAR; such a write must not destroy a queue under the code that works on it.
     bool busy_ = false;
+    mutable std::optional<u64> now_; // while busy_
 };
 
 } // namespace niclab::connectx

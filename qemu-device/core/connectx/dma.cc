@@ -5,21 +5,8 @@
 
 namespace niclab::connectx {
 
-namespace {
-
-// Completions and events are stored in two steps, which a card sends as one packet.
-constexpr u64 kEntryBytes = 64;
-bool continues_entry(DmaPurpose purpose, u64 iova) {
-    return (purpose == DmaPurpose::cqe || purpose == DmaPurpose::eqe) && iova % kEntryBytes != 0;
-}
-
-} // namespace
-
 void Dma::account(DmaPurpose purpose, u64 iova, usize len, bool write) {
-    usize link = !write                           ? link_bytes_of_read(len)
-                 : continues_entry(purpose, iova) ? len
-                                                  : link_bytes_of_write(len);
-    counters_.add_dma(purpose, write, len, link);
+    counters_.add_dma(purpose, write, len, write ? link_bytes_of_write(len) : link_bytes_of_read(len));
     if (tracing)
         ops_->trace(host_, CX_TRACE_DMA, iova, len, u64{static_cast<u8>(purpose)} << 1 | write, nullptr, 0);
 }
@@ -41,6 +28,13 @@ bool Dma::write(DmaPurpose purpose, u64 iova, const void *src, usize len) {
     if (len == 0) return true;
     account(purpose, iova, len, /*write=*/true);
     if (iova + (len - 1) < iova || ops_->dma_write(host_, iova, src, len) != 0) return fault(iova, len, true);
+    return true;
+}
+
+bool Dma::write_entry(DmaPurpose purpose, u64 iova, const void *src, usize len) {
+    account(purpose, iova, len, /*write=*/true);
+    if (iova + (len - 1) < iova || ops_->dma_write_entry(host_, iova, src, len) != 0)
+        return fault(iova, len, true);
     return true;
 }
 

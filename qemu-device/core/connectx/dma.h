@@ -17,6 +17,8 @@ class Dma {
     // False when any byte faulted (counted as dma_faults and traced); `dst` is then unspecified.
     [[nodiscard]] bool read(DmaPurpose purpose, u64 iova, void *dst, usize len);
     [[nodiscard]] bool write(DmaPurpose purpose, u64 iova, const void *src, usize len);
+    // An entry whose last word makes it visible.
+    [[nodiscard]] bool write_entry(DmaPurpose purpose, u64 iova, const void *src, usize len);
 
     bool tracing = false;
 

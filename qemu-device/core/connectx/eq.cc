@@ -34,13 +34,11 @@ void fail_queue(Device &device, u32 eqn, Eq &eq, Eq::Health health) {
     device.trace(CX_TRACE_STATE, CX_EQ, eqn, static_cast<u64>(health));
 }
 
-// The body first, then the word that ends with the owner bit: 0 on the first lap, 1 on the second.
+// The last word ends with the owner bit: 0 on the first lap, 1 on the second.
 bool write_entry(Device &device, Eq &eq, u8 (&eqe)[kEqeBytes]) {
-    constexpr usize kLastWord = Eqe::owner.dword;
     View<Eqe>(eqe).set(Eqe::owner, eq.producer >> eq.log_size & 1);
     usize at = (eq.producer & ((1u << eq.log_size) - 1)) * kEqeBytes;
-    return eq.ring.write(device.dma, DmaPurpose::eqe, at, eqe, kLastWord) &&
-           eq.ring.write(device.dma, DmaPurpose::eqe, at + kLastWord, eqe + kLastWord, kEqeBytes - kLastWord);
+    return eq.ring.write_entry(device.dma, DmaPurpose::eqe, at, eqe, kEqeBytes);
 }
 
 void post(Device &device, u32 eqn, Eq &eq, u8 (&eqe)[kEqeBytes]) {

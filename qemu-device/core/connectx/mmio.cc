@@ -106,6 +106,7 @@ void Device::write_doorbell(u64 offset, u64 value, unsigned size) {
         u32 in_buffer = at % kSendBufferBytes;
         if ((in_buffer == 0 && size == 8) || (in_buffer == 4 && size == 4)) {
             counters.add(Counter::doorbells_send);
+            now_ns(); // the frames' time is that of their start, before any peer has seen them
             if (!port.pause.hold(word >> 8)) sq_doorbell(*this, word >> 8);
         }
     } else if (at == uar::kCqArm && size == 8) {

@@ -52,9 +52,18 @@ class QueueMemory {
             return dma.write(purpose, iova, static_cast<const u8 *>(src) + done, run);
         });
     }
+    // An entry that does not cross a page, as entries of a power of two never do.
+    [[nodiscard]] bool write_entry(Dma &dma, DmaPurpose purpose, usize at, const void *src, usize len) const {
+        return dma.write_entry(purpose, address(at), src, len);
+    }
 
   private:
     static constexpr usize kMaxBytes = 64u << 20;
+
+    u64 address(usize at) const {
+        usize position = offset_ + at;
+        return pages_[position >> log_page_] + (position & ((usize{1} << log_page_) - 1));
+    }
 
     template <class F>
     bool each_run(usize at, usize len, F access) const {

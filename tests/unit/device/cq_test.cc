@@ -77,6 +77,31 @@ TEST_F(CqTest, OwnerByteIsWrittenAfterTheRestOfTheEntry) {
     EXPECT_EQ(seen, 1u);
 }
 
+TEST_F(CqTest, AnEntryIsOneRequestToTheHost) {
+    Queue cq = card_.create_cq(2), sq = card_.create_sq(4, cq.number);
+    card_.arm(cq, 0);
+    u64 entries = card_.host.counter("dma_cqe_writes"), events = card_.host.counter("dma_eqe_writes");
+    complete(sq);
+    EXPECT_EQ(card_.host.counter("dma_cqe_writes") - entries, 1u);
+    EXPECT_EQ(card_.host.counter("dma_eqe_writes") - events, 1u);
+}
+
+// A peer that stamps the same frame must not see it before it was sent.
+TEST_F(CqTest, EverythingThatADoorbellStartsHappensAtItsTime) {
+    Queue cq = card_.create_cq(2), sq = card_.create_sq(4, cq.number);
+    Bytes frame = ethernet(0x88b5) + pattern(60);
+    for (int i = 0; i < 2; ++i)
+        card_.post(sq, SendWqe{}.pointer(card_.lkey, card_.buffer(frame), static_cast<u32>(frame.size())));
+    u64 start = card_.host.now_ns;
+    card_.host.on_frame = [&](std::span<const u8>) { card_.host.now_ns += 100; };
+    card_.ring(sq);
+    ASSERT_EQ(card_.host.frames.size(), 2u);
+    for (const Completion &done : card_.drain(cq))
+        EXPECT_EQ(load_be64(done.raw.data() + 0x30), start);
+    complete(sq);
+    EXPECT_EQ(load_be64(card_.poll(cq).value().raw.data() + 0x30), start + 200);
+}
+
 TEST_F(CqTest, UnarmedQueueRaisesNoEvent) {
     Queue cq = card_.create_cq(4), sq = card_.create_sq(4, cq.number);
     complete(sq, 5);

@@ -43,6 +43,7 @@ class TimerTest : public testing::Test {
     static constexpr cx_host_ops kOps = {
         .dma_read = nullptr,
         .dma_write = nullptr,
+        .dma_write_entry = nullptr,
         .interrupt = nullptr,
         .frame_out = nullptr,
         .now_ns = [](void *host) -> uint64_t { return static_cast<TimerTest *>(host)->now; },

@@ -61,20 +61,22 @@ TEST_F(TraceTest, EveryAccessIsToldWithItsPurpose) {
     card_.host.accesses.clear();
     card_.send(sq_, wqe);
     auto told = traced(CX_TRACE_DMA);
-    ASSERT_EQ(told.size(), card_.host.accesses.size());
+    auto done = card_.host.accesses;
+    ASSERT_EQ(done.size(), told.size() + 1);
+    done[3].bytes += done[4].bytes; // the host stores the completion in two steps
     std::vector<std::string> purposes;
     for (usize i = 0; i < told.size(); ++i) {
-        EXPECT_EQ(told[i].a, card_.host.accesses[i].iova);
-        EXPECT_EQ(told[i].b, card_.host.accesses[i].bytes);
-        EXPECT_EQ(told[i].c & 1, card_.host.accesses[i].write);
+        EXPECT_EQ(told[i].a, done[i].iova);
+        EXPECT_EQ(told[i].b, done[i].bytes);
+        EXPECT_EQ(told[i].c & 1, done[i].write);
         purposes.emplace_back(cx_core_dma_purpose(static_cast<unsigned>(told[i].c >> 1)));
     }
-    EXPECT_EQ(purposes, (std::vector<std::string>{"record", "wqe", "payload", "cqe", "cqe"}));
+    EXPECT_EQ(purposes, (std::vector<std::string>{"record", "wqe", "payload", "cqe"}));
     EXPECT_STREQ(cx_core_dma_purpose(99), "?");
 }
 
 // Headers: 24 bytes a request, 20 a completion. A frame of 60 bytes: 4 bytes of record, 64 of WQE, 60 of
-// payload are read, 64 of CQE are written in two steps that are one packet, 8 of doorbell.
+// payload are read, 64 of CQE are written, 8 of doorbell.
 TEST_F(TraceTest, WhatASendCostsOnTheLink) {
     SendWqe wqe = send_of(ethernet(0x88b5) + pattern(46));
     card_.post(sq_, wqe);
