@@ -11,7 +11,6 @@ namespace {
 
 constexpr u32 kIssi = 1;
 constexpr u32 kPortTypeEthernet = 1;
-constexpr u32 kInlineByVport = 1, kInlineNotNeeded = 2;
 constexpr u32 kFieldOuterIpVersion = 1u << 28, kFieldEthertype = 1u << 29, kFieldDmac = 1u << 31;
 constexpr unsigned kHealthMisses = 3; // looks at an unchanged counter before it is worth a message
 
@@ -131,9 +130,9 @@ Result<void> Hca::read_ethernet_capabilities() {
     u32 log_lso = caps.get(EthernetCaps::max_lso_cap);
     TRY(require(log_lso != 0, "large send offload"));
     capabilities_.max_lso_bytes = 1u << log_lso;
-    u32 inline_mode = caps.get(EthernetCaps::wqe_inline_mode);
-    bool no_inline = inline_mode == kInlineNotNeeded;
-    if (inline_mode == kInlineByVport) no_inline = TRY(query_min_inline_mode(*commands_)) == 0;
+    auto rule = static_cast<InlineRule>(caps.get(EthernetCaps::wqe_inline_mode));
+    bool no_inline = rule == InlineRule::none;
+    if (rule == InlineRule::vport_context) no_inline = TRY(query_min_inline_mode(*commands_)) == 0;
     return require(no_inline, "sending without inlined headers");
 }
 

@@ -206,6 +206,8 @@ struct GeneralCaps {
                                  cqe_compression_max_num};
 };
 
+// Who tells which headers a send WQE must hold inline: always the Ethernet header, the vport context, nobody.
+enum class InlineRule : u8 { ethernet = 0, vport_context = 1, none = 2 };
 struct EthernetCaps {
     using F = Field<EthernetCaps>;
     static constexpr u16 bytes = 0x40;
@@ -216,9 +218,9 @@ struct EthernetCaps {
     static constexpr F lro_time_stamp{0x00, 27, 27};
     static constexpr F wqe_vlan_insert{0x00, 24, 24};
     static constexpr F self_lb_en_modifiable{0x00, 23, 23};
-    static constexpr F max_lso_cap{0x00, 20, 16};     // log2 bytes
-    static constexpr F wqe_inline_mode{0x00, 13, 12}; // 2: no inline header needed
-    static constexpr F rss_ind_tbl_cap{0x00, 11, 8};  // log2 entries
+    static constexpr F max_lso_cap{0x00, 20, 16}; // log2 bytes
+    static constexpr F wqe_inline_mode{0x00, 13, 12};
+    static constexpr F rss_ind_tbl_cap{0x00, 11, 8}; // log2 entries
     static constexpr F reg_umr_sq{0x00, 7, 7};
     static constexpr F scatter_fcs{0x00, 6, 6};
     static constexpr F enhanced_multi_pkt_send_wqe{0x00, 5, 5};

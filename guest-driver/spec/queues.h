@@ -285,6 +285,8 @@ struct RqContext {
     static constexpr F rows[] = {rlky,      scatter_fcs, vsd, mem_rq_type,   state, flush_in_error_en,
                                  ts_format, user_index,  cqn, counter_set_id};
 };
+// Headers that every send WQE of a queue holds inline.
+enum class InlineMode : u8 { none = 0, ethernet = 1, ip = 2, transport = 3 };
 struct SqContext {
     using F = Field<SqContext>;
     static constexpr u16 bytes = 0x30; // up to, not including, the work queue

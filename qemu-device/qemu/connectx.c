@@ -47,6 +47,7 @@ struct ConnectxState {
     NICState *nic;
     NICConf conf;
     uint32_t queues;
+    uint32_t inline_headers;
     uint32_t speed;
 
     struct cx_core *core;
@@ -448,6 +449,7 @@ static bool connectx_make_core(ConnectxState *s, Error **errp)
     struct cx_config config = {
         .queues = s->queues,
         .vectors = CX_VECTORS,
+        .inline_headers = s->inline_headers,
         .speed_mbps = s->speed,
     };
 
@@ -712,6 +714,33 @@ static void connectx_set_damaged_frames(Object *obj, Visitor *v,
     cx_core_damage_frames(s->core, frames);
 }
 
+static void connectx_get_inline(Object *obj, Visitor *v, const char *name,
+                                void *opaque, Error **errp)
+{
+    visit_type_uint32(v, name, &CONNECTX(obj)->inline_headers, errp);
+}
+
+/* Unlike a cable, a card's configuration waits for its next driver. */
+static void connectx_set_inline(Object *obj, Visitor *v, const char *name,
+                                void *opaque, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    uint32_t headers;
+
+    if (!visit_type_uint32(v, name, &headers, errp)) {
+        return;
+    }
+    if (headers > 3) {
+        error_setg(errp, "connectx: inline-headers is %" PRIu32 ", it must be "
+                   "from 0 to 3", headers);
+        return;
+    }
+    s->inline_headers = headers;
+    if (s->core) {
+        cx_core_set_inline_headers(s->core, headers);
+    }
+}
+
 static bool connectx_get_beacon(Object *obj, Error **errp)
 {
     ConnectxState *s = CONNECTX(obj);
@@ -769,6 +798,9 @@ static void connectx_class_init_properties(ObjectClass *oc)
     object_class_property_add(oc, "damaged-frames", "uint32",
                               connectx_get_damaged_frames,
                               connectx_set_damaged_frames, NULL, NULL);
+    object_class_property_add(oc, "inline-headers", "uint32",
+                              connectx_get_inline, connectx_set_inline,
+                              NULL, NULL);
     object_class_property_add_bool(oc, "beacon", connectx_get_beacon, NULL);
     object_class_property_add_str(oc, "record", connectx_get_record,
                                   connectx_set_record);

@@ -35,7 +35,7 @@ Bytes SendWqe::bytes(u16 index, u32 sqn) const {
 
 // ---- Card ----
 
-Card::Card(bool port_up) {
+Card::Card(bool port_up, const cx_config &config) : host(config) {
     driver.bring_up();
     uar = driver.alloc(Opcode::alloc_uar);
     pd = driver.alloc(Opcode::alloc_pd);

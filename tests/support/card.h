@@ -58,7 +58,7 @@ class Card {
     static constexpr unsigned kVector = 3;
     static constexpr u8 kKeyByte = 0x5a;
 
-    explicit Card(bool port_up = true);
+    explicit Card(bool port_up = true, const cx_config &config = default_config());
 
     // ---- objects ----
     void set_port(PortState state) { driver.set_port(state); }

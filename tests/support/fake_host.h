@@ -45,7 +45,11 @@ class FakeMemory {
 };
 
 inline cx_config default_config() {
-    return {.mac = {0x52, 0x54, 0x00, 0x12, 0x34, 0x56}, .queues = 8, .vectors = 16, .speed_mbps = 100000};
+    return {.mac = {0x52, 0x54, 0x00, 0x12, 0x34, 0x56},
+            .queues = 8,
+            .vectors = 16,
+            .inline_headers = 0,
+            .speed_mbps = 100000};
 }
 
 class FakeHost {

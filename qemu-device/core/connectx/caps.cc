@@ -109,8 +109,8 @@ constexpr Row<E> kEthernet[] = {
     fixed(E::vlan_cap, 1),
     fixed(E::wqe_vlan_insert, 1),
     fixed(E::self_lb_en_modifiable, 1),
-    fixed(E::max_lso_cap, 18),    // 256 KiB
-    fixed(E::wqe_inline_mode, 2), // no inline header needed
+    fixed(E::max_lso_cap, 18), // 256 KiB
+    fixed(E::wqe_inline_mode, static_cast<u32>(InlineRule::none)),
     fixed(E::enhanced_multi_pkt_send_wqe, 1),
     fixed(E::tunnel_stateless_gre, 1),
     fixed(E::tunnel_stateless_vxlan, 1),
@@ -212,13 +212,19 @@ void Caps::reset() {
     fill(nic_rx_.data(), kNicRx, &Row<T>::current);
 }
 
+void Caps::require_inline(InlineMode mode) {
+    if (mode == InlineMode::none) return;
+    InlineRule rule = mode == InlineMode::ethernet ? InlineRule::ethernet : InlineRule::vport_context;
+    View<E>(ethernet_.data())
+        .set(E::wqe_inline_mode, static_cast<u32>(rule))
+        .set(E::enhanced_multi_pkt_send_wqe, 0);
+}
+
 void Caps::query(u16 type, bool maximum, std::span<u8> image) const {
     auto general = general_;
-    auto ethernet = ethernet_;
     auto nic_rx = nic_rx_;
     if (maximum) {
         fill(general.data(), kGeneral, &Row<G>::maximum);
-        fill(ethernet.data(), kEthernet, &Row<E>::maximum);
         fill(nic_rx.data(), kNicRx, &Row<T>::maximum);
     }
     switch (static_cast<CapType>(type)) {
@@ -226,7 +232,7 @@ void Caps::query(u16 type, bool maximum, std::span<u8> image) const {
         copy_front(image, 0, general);
         break;
     case CapType::ethernet:
-        copy_front(image, 0, ethernet);
+        copy_front(image, 0, ethernet_); // none is settable
         break;
     case CapType::flow_table:
         copy_front(image, FlowTableCaps::kNicRx, nic_rx);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "spec/caps.h"
+#include "spec/queues.h"
 
 namespace niclab::connectx {
 
@@ -14,6 +15,8 @@ class Caps {
   public:
     Caps() { reset(); }
     void reset(); // current values of power-on
+    // The card is one that wants headers inline; such a card has no multi-packet send.
+    void require_inline(InlineMode mode);
 
     static bool known(u16 type);
     // Fills the start of a capability image; types that are known and not offered read as zeros.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr unsigned kMostQueues = 63;
 constexpr int kMillidegreesPerUnit = 125;
+constexpr unsigned kMostInline = static_cast<unsigned>(niclab::InlineMode::transport);
 constexpr unsigned kSpeeds[] = {1000, 10000, 25000, 40000, 50000, 100000};
 
 // One sentence about the first value out of range, or an empty one.
@@ -26,6 +27,11 @@ bool check(const cx_config &config, char *error, size_t error_bytes) {
     if (config.vectors <= config.queues || config.vectors > 2048) {
         snprintf(error, error_bytes, "vectors is %u, it must be from queues + 1 = %u to 2048", config.vectors,
                  config.queues + 1);
+        return false;
+    }
+    if (config.inline_headers > kMostInline) {
+        snprintf(error, error_bytes, "inline-headers is %u, it must be from 0 to %u", config.inline_headers,
+                 kMostInline);
         return false;
     }
     bool known = false;
@@ -88,6 +94,9 @@ void cx_core_set_health(struct cx_core *core, uint8_t syndrome, bool fatal) {
 uint8_t cx_core_health(const struct cx_core *core, bool fatal) {
     const niclab::connectx::Hca &hca = core->device.hca;
     return hca.wants_reset == fatal ? static_cast<uint8_t>(hca.health) : 0;
+}
+void cx_core_set_inline_headers(struct cx_core *core, unsigned headers) {
+    core->device.config.inline_headers = std::min(headers, kMostInline);
 }
 bool cx_core_beacon(const struct cx_core *core) { return core->device.board.blinks(); }
 bool cx_core_link_up(const struct cx_core *core) { return core->device.port.up(); }

@@ -45,8 +45,8 @@ struct cx_host_ops {
      * faulted. */
     int (*dma_read)(void *host, uint64_t iova, void *dst, size_t len);
     int (*dma_write)(void *host, uint64_t iova, const void *src, size_t len);
-    /* The same for an entry that the guest polls: its last four bytes, aligned in guest memory, become visible
-     * in one piece and after all others. `len` is 8 or more and a multiple of 4. */
+    /* The same for an entry that the guest polls: its last four bytes, aligned in guest memory, become
+     * visible in one piece and after all others. `len` is 8 or more and a multiple of 4. */
     int (*dma_write_entry)(void *host, uint64_t iova, const void *src, size_t len);
     /* Raise MSI-X vector `vector`; it is below cx_config.vectors. */
     void (*interrupt)(void *host, unsigned vector);
@@ -66,8 +66,10 @@ struct cx_host_ops {
 
 struct cx_config {
     uint8_t mac[6];
-    unsigned queues;     /* completion vectors offered: 1..63 */
-    unsigned vectors;    /* size of the MSI-X table: queues + 1 or more */
+    unsigned queues;  /* completion vectors offered: 1..63 */
+    unsigned vectors; /* size of the MSI-X table: queues + 1 or more */
+    /* What a send WQE must hold inline: 0 nothing, 1 the Ethernet header, 2 also IP, 3 also TCP or UDP. */
+    unsigned inline_headers;
     unsigned speed_mbps; /* 1000, 10000, 25000, 40000, 50000, 100000 */
 };
 
@@ -121,6 +123,8 @@ uint32_t cx_core_damaged_frames(const struct cx_core *core);
  * which ends it. */
 void cx_core_set_health(struct cx_core *core, uint8_t syndrome, bool fatal);
 uint8_t cx_core_health(const struct cx_core *core, bool fatal);
+/* As cx_config.inline_headers, 0..3; counts from the next time a driver takes the card over. */
+void cx_core_set_inline_headers(struct cx_core *core, unsigned headers);
 /* The port's indicator light blinks. */
 bool cx_core_beacon(const struct cx_core *core);
 /* True when the port is up: admin up, cable plugged at both ends. */

@@ -61,6 +61,8 @@ Reply enable_hca(Device &device, const Request &request, const Response &) {
     bool new_owner = device.commands.take_registered();
     if (new_owner && device.hca.phase != Phase::reset) device.power_on();
     if (!device.hca.move_to(device, Phase::enabled)) return fail(Status::bad_system_state, kSynPhase);
+    device.hca.inline_mode = static_cast<InlineMode>(device.config.inline_headers);
+    device.hca.caps.require_inline(device.hca.inline_mode);
     return kOk;
 }
 

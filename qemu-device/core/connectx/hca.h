@@ -26,6 +26,8 @@ struct Hca {
     bool big_endian_host = false;
     HealthSyndrome health = HealthSyndrome::good;
     bool wants_reset = false; // the trouble ends only with a reset, and software is asked for one
+    InlineMode inline_mode =
+        InlineMode::none; // headers that a send WQE must hold, as configured at ENABLE_HCA
     Caps caps;
     Pages pages;
 

@@ -21,6 +21,9 @@ constexpr cx_property kProperties[] = {
     {"damaged-frames", "0", "How many of the next frames arrive with a wrong checksum"},
     {"health-syndrome", "0", "Trouble that the card reports and survives, 0 for none"},
     {"fatal-syndrome", "0", "Trouble that ends with a reset by the driver, 0 for none"},
+    {"inline-headers", "0",
+     "Headers a send request must carry inline, from the next driver on: 0 none, 1 Ethernet, 2 IP, 3 TCP or "
+     "UDP"},
     {"beacon", "", "Whether the port's indicator light blinks (read only)"},
     {"record", "", "File to which all that the card does is recorded from now on; empty: none"},
 };

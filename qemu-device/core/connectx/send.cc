@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "connectx/send.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "connectx/checksum.h"
@@ -73,6 +74,16 @@ bool may_ask(const Sq &sq, ConstView<EthSegment> eth) {
     return sq.software_parser || (!eth.get(EthSegment::swp_flags) && !eth.get(EthSegment::swp_offsets));
 }
 
+// Headers that the frame does not have need not be there.
+bool holds_headers(const Outgoing &out, InlineMode mode) {
+    if (mode == InlineMode::none) return true;
+    Packet packet = parse({out.frame, out.bytes}, Extent::frame);
+    usize least = std::max<usize>(packet.l3_at, kEthernetHeaderBytes);
+    if (mode >= InlineMode::ip && packet.l4_at != 0) least = packet.l4_at;
+    if (mode == InlineMode::transport && packet.payload_at != 0) least = packet.payload_at;
+    return out.inline_header >= std::min(least, out.bytes);
+}
+
 } // namespace
 
 CqeSyndrome send(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
@@ -81,6 +92,7 @@ CqeSyndrome send(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
     if (!may_ask(sq, eth)) return CqeSyndrome::local_qp_operation;
     Outgoing out{device.send.frame.get() + SendPath::kHeadroom};
     if (CqeSyndrome result = gather(device, sq, wqe, out); result != CqeSyndrome::none) return result;
+    if (!holds_headers(out, sq.inline_mode)) return CqeSyndrome::local_qp_operation;
     if (wqe.opcode == static_cast<u8>(WqeOpcode::lso)) return send_segments(device, sqn, eth, out);
     fill_checksums(device, eth, out);
     emit(device, sqn, {out.frame, out.bytes});
@@ -91,7 +103,8 @@ CqeSyndrome send(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
 // inline header, a tag or a segment size.
 CqeSyndrome send_many(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
     usize at = CtrlSegment::bytes + EthSegment::bytes, end = usize{wqe.ds} * kDsBytes;
-    if (end <= at || sq.tisn == 0) return CqeSyndrome::local_qp_operation;
+    if (end <= at || sq.tisn == 0 || sq.inline_mode != InlineMode::none)
+        return CqeSyndrome::local_qp_operation;
     ConstView<EthSegment> eth(wqe.bytes + CtrlSegment::bytes);
     if (!may_ask(sq, eth) || eth.get(EthSegment::mss) || eth.get(EthSegment::insert_vlan) ||
         eth.get(EthSegment::inline_hdr_unused) || eth.get(EthSegment::inline_hdr_sz))

@@ -32,8 +32,9 @@ struct Sq {
     u32 tisn = 0; // 0: none, the queue may not send frames
     bool may_umr = false;
     bool flush_in_error = false;
-    bool software_parser = false; // WQEs may tell where headers are
-    u16 consumer = 0;             // next WQEBB to execute, running
+    InlineMode inline_mode = InlineMode::none; // headers that each WQE must hold inline
+    bool software_parser = false;              // WQEs may tell where headers are
+    u16 consumer = 0;                          // next WQEBB to execute, running
     u8 context[SqContext::bytes + WqContext::bytes] = {};
 };
 

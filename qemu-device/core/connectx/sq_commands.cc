@@ -12,7 +12,7 @@ namespace {
 constexpr u32 kSynType = 0x5a0001, kSynSize = 0x5a0002, kSynPd = 0x5a0003, kSynCq = 0x5a0004,
               kSynTis = 0x5a0005, kSynUar = 0x5a0006, kSynRing = 0x5a0007, kSynRecord = 0x5a0008,
               kSynFull = 0x5a0009, kSynNumber = 0x5a000a, kSynState = 0x5a000b, kSynMove = 0x5a000c,
-              kSynMask = 0x5a000d;
+              kSynMask = 0x5a000d, kSynInline = 0x5a000e;
 
 constexpr unsigned kLogBlockBytes = 6;
 Reply check_new(const Request &request) {
@@ -31,6 +31,17 @@ Reply check_new(const Request &request) {
     return kOk;
 }
 
+// The queue's own mode counts only where the vport's is the least; elsewhere the field is reserved.
+Reply choose_inline_mode(const Device &device, ConstView<SqContext> context, InlineMode &mode) {
+    mode = device.hca.inline_mode;
+    if (mode < InlineMode::ip) return kOk;
+    u32 asked = context.get(SqContext::min_wqe_inline_mode);
+    if (asked < static_cast<u32>(mode) || asked > static_cast<u32>(InlineMode::transport))
+        return fail(Status::bad_parameter, kSynInline);
+    mode = static_cast<InlineMode>(asked);
+    return kOk;
+}
+
 } // namespace
 
 Reply create_sq(Device &device, const Request &request, const Response &response) {
@@ -38,6 +49,9 @@ Reply create_sq(Device &device, const Request &request, const Response &response
     auto context = request.view<SqContext>(CreateQueueIn::context);
     auto wq = request.view<WqContext>(CreateQueueIn::wq);
     u32 tisn = context.get(SqContext::tis_lst_sz) ? context.get(SqContext::tis_num_0) : 0;
+    InlineMode inline_mode;
+    if (Reply reply = choose_inline_mode(device, context, inline_mode); reply.status != Status::ok)
+        return reply;
     Pd *pd = device.pds.find(wq.get(WqContext::pd));
     if (!pd) return fail(Status::bad_resource, kSynPd);
     Cq *cq = device.cqs.find(context.get(SqContext::cqn));
@@ -59,6 +73,7 @@ Reply create_sq(Device &device, const Request &request, const Response &response
     sq->pd = wq.get(WqContext::pd);
     sq->user_index = context.get(SqContext::user_index);
     sq->tisn = tisn;
+    sq->inline_mode = inline_mode;
     sq->may_umr = context.get(SqContext::reg_umr);
     sq->software_parser = context.get(SqContext::allow_swp);
     sq->flush_in_error = context.get(SqContext::flush_in_error_en);

@@ -157,7 +157,8 @@ Reply query_nic_vport_context(Device &device, const Request &request, const Resp
     if (type >= Vport::list_count) return fail(Status::bad_parameter, kSynListType);
     const Vport::Context &context = device.vport.context;
     auto out = response.view<NicVportContext>(QueryNicVportContextOut::context);
-    out.set(NicVportContext::mtu, context.mtu)
+    out.set(NicVportContext::min_wqe_inline_mode, static_cast<u32>(device.hca.inline_mode))
+        .set(NicVportContext::mtu, context.mtu)
         .set(NicVportContext::promisc_uc, context.promisc_uc)
         .set(NicVportContext::promisc_mc, context.promisc_mc)
         .set(NicVportContext::promisc_all, context.promisc_all)

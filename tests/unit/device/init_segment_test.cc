@@ -209,6 +209,7 @@ TEST(Configuration, OutOfRangeIsRefusedWithASentenceThatNamesValueAndRange) {
     };
     for (auto [says, spoil] : {
              Case{"queues is 0, it must be from 1 to 63", [](cx_config &c) { c.queues = 0; }},
+             Case{"inline-headers is 4, it must be from 0 to 3", [](cx_config &c) { c.inline_headers = 4; }},
              Case{"queues is 64, it must be from 1 to 63", [](cx_config &c) { c.queues = 64; }},
              Case{"vectors is 8, it must be from queues + 1 = 9 to 2048",
                   [](cx_config &c) { c.vectors = 8; }},
