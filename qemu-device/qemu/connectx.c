@@ -45,6 +45,7 @@ struct ConnectxState {
     MemoryRegion bar;
     MemoryRegion msix_bar;
     NICState *nic;
+    const char *name;    /* tells two ports apart in traces and in the log */
     NICConf conf;
     uint32_t queues;
     uint32_t inline_headers;
@@ -57,12 +58,6 @@ struct ConnectxState {
     unsigned depth;      /* calls into the core that have not returned */
     bool reset_pending;  /* a reset came while depth was not 0 */
 };
-
-/* Tells two ports of one VM apart in traces and in the log. */
-static const char *connectx_name(ConnectxState *s)
-{
-    return s->nic ? qemu_get_queue(s->nic)->name : TYPE_CONNECTX;
-}
 
 /* --- what the core asks of its host -------------------------------------- */
 
@@ -100,9 +95,10 @@ static uint8_t *connectx_map_entry(PCIDevice *dev, uint64_t iova, size_t len)
 static int connectx_dma_write_entry(void *host, uint64_t iova,
                                     const void *src, size_t len)
 {
+    PCIDevice *dev = PCI_DEVICE(host);
     const size_t body = len - sizeof(uint32_t);
     const uint8_t *last = (const uint8_t *)src + body;
-    uint8_t *to = connectx_map_entry(PCI_DEVICE(host), iova, len);
+    uint8_t *to = connectx_map_entry(dev, iova, len);
 
     if (!to) {
         int ret = connectx_dma_write(host, iova, src, body);
@@ -113,7 +109,7 @@ static int connectx_dma_write_entry(void *host, uint64_t iova,
     memcpy(to, src, body);
     smp_wmb();
     qatomic_set((uint32_t *)(to + body), (uint32_t)ldl_he_p(last));
-    pci_dma_unmap(PCI_DEVICE(host), to, len, DMA_DIRECTION_FROM_DEVICE, len);
+    pci_dma_unmap(dev, to, len, DMA_DIRECTION_FROM_DEVICE, len);
     return 0;
 }
 
@@ -152,13 +148,13 @@ static void connectx_guest_error(void *host, const char *what, uint64_t value)
 {
     ConnectxState *s = host;
 
-    trace_connectx_guest_error(connectx_name(s), what, value);
+    trace_connectx_guest_error(s->name, what, value);
     if (s->recorder) {
         cx_recorder_add(s->recorder, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
                         CX_TRACE_GUEST_ERROR, value, 0, 0, what, strlen(what));
     }
     qemu_log_mask(LOG_GUEST_ERROR, "%s: %s: 0x%" PRIx64 "\n",
-                  connectx_name(s), what, value);
+                  s->name, what, value);
 }
 
 static const char *connectx_object_name(uint64_t kind)
@@ -176,7 +172,7 @@ static void connectx_trace(void *host, enum cx_trace_event event,
                            const void *bytes, size_t len)
 {
     ConnectxState *s = host;
-    const char *name = connectx_name(s);
+    const char *name = s->name;
 
     if (s->recorder) {
         cx_recorder_add(s->recorder, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
@@ -232,6 +228,7 @@ static void connectx_trace(void *host, enum cx_trace_event event,
 static void connectx_refresh_tracing(ConnectxState *s)
 {
     cx_core_set_tracing(s->core, s->recorder ||
+        (unlikely(trace_events_enabled_count) && (
         trace_event_get_state_backends(TRACE_CONNECTX_COMMAND) ||
         trace_event_get_state_backends(TRACE_CONNECTX_COMMAND_DONE) ||
         trace_event_get_state_backends(TRACE_CONNECTX_DOORBELL) ||
@@ -244,7 +241,7 @@ static void connectx_refresh_tracing(ConnectxState *s)
         trace_event_get_state_backends(TRACE_CONNECTX_FRAME_IN) ||
         trace_event_get_state_backends(TRACE_CONNECTX_DMA_FAULT) ||
         trace_event_get_state_backends(TRACE_CONNECTX_DMA) ||
-        trace_event_get_state_backends(TRACE_CONNECTX_WIRE));
+        trace_event_get_state_backends(TRACE_CONNECTX_WIRE))));
 }
 
 static const struct cx_host_ops connectx_host_ops = {
@@ -308,7 +305,7 @@ static void connectx_timer(void *opaque)
     ConnectxState *s = opaque;
     bool engaged = connectx_enter_guarded(s);
 
-    trace_connectx_timer(connectx_name(s));
+    trace_connectx_timer(s->name);
     cx_core_timer(s->core);
     connectx_leave_guarded(s, engaged);
 }
@@ -323,7 +320,7 @@ static uint64_t connectx_bar_read(void *opaque, hwaddr offset, unsigned size)
     connectx_enter(s);
     value = cx_core_read(s->core, offset, size);
     connectx_leave(s);
-    trace_connectx_read(connectx_name(s), offset, size, value);
+    trace_connectx_read(s->name, offset, size, value);
     return value;
 }
 
@@ -332,7 +329,7 @@ static void connectx_bar_write(void *opaque, hwaddr offset, uint64_t value,
 {
     ConnectxState *s = opaque;
 
-    trace_connectx_write(connectx_name(s), offset, size, value);
+    trace_connectx_write(s->name, offset, size, value);
     connectx_enter(s);
     cx_core_write(s->core, offset, value, size);
     connectx_leave(s);
@@ -365,7 +362,7 @@ static void connectx_link_status_changed(NetClientState *nc)
     ConnectxState *s = qemu_get_nic_opaque(nc);
     bool engaged;
 
-    trace_connectx_cable(connectx_name(s), !nc->link_down);
+    trace_connectx_cable(s->name, !nc->link_down);
     engaged = connectx_enter_guarded(s);
     cx_core_set_cable(s->core, !nc->link_down);
     connectx_leave_guarded(s, engaged);
@@ -470,6 +467,7 @@ static void connectx_make_nic(ConnectxState *s)
     s->nic = qemu_new_nic(&connectx_net_info, &s->conf,
                           object_get_typename(OBJECT(s)), dev->id,
                           &dev->mem_reentrancy_guard, s);
+    s->name = qemu_get_queue(s->nic)->name;
     qemu_format_nic_info_str(qemu_get_queue(s->nic), s->conf.macaddr.a);
 }
 
@@ -519,6 +517,7 @@ static void connectx_exit(PCIDevice *dev)
 {
     ConnectxState *s = CONNECTX(dev);
 
+    s->name = TYPE_CONNECTX;
     qemu_del_nic(s->nic);
     s->nic = NULL;
     timer_del(s->timer);
@@ -533,7 +532,7 @@ static void connectx_reset_hold(Object *obj, ResetType type)
     ConnectxState *s = CONNECTX(obj);
     PCIDevice *dev = PCI_DEVICE(s);
 
-    trace_connectx_reset(connectx_name(s));
+    trace_connectx_reset(s->name);
     pcie_cap_deverr_reset(dev);
     pcie_cap_lnkctl_reset(dev);
     if (s->depth > 0) {
@@ -763,6 +762,7 @@ static void connectx_instance_init(Object *obj)
 {
     ConnectxState *s = CONNECTX(obj);
 
+    s->name = TYPE_CONNECTX;
     s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, connectx_timer, s);
     device_add_bootindex_property(obj, &s->conf.bootindex, "bootindex",
                                   "/ethernet-phy@0", DEVICE(obj));

@@ -20,6 +20,10 @@ Word load(const u8 *from) {
     std::memcpy(&word, from, sizeof word);
     return word;
 }
+constexpr u64 add_around(u64 a, u64 b) {
+    u64 sum = a + b;
+    return sum + (sum < b); // the carry comes back at the other end
+}
 // A byte that stands for a machine word of two: itself, then a zero.
 constexpr u16 odd_byte(u8 byte) { return kLittleEndian ? byte : static_cast<u16>(byte << 8); }
 
@@ -39,20 +43,19 @@ u16 pseudo_header_sum(const u8 *frame, const Packet &packet, u32 l4_bytes) {
 // The sum does not depend on byte order (RFC 1071), so machine words are added and the result is swapped
 // once.
 u16 ones_sum(const u8 *data, usize bytes) {
-    unsigned __int128 sum = 0;
+    u64 sum = 0;
     for (; bytes >= 32; bytes -= 32, data += 32) {
-        sum += load<u64>(data);
-        sum += load<u64>(data + 8);
-        sum += load<u64>(data + 16);
-        sum += load<u64>(data + 24);
+        sum = add_around(sum, load<u64>(data));
+        sum = add_around(sum, load<u64>(data + 8));
+        sum = add_around(sum, load<u64>(data + 16));
+        sum = add_around(sum, load<u64>(data + 24));
     }
     for (; bytes >= 8; bytes -= 8, data += 8)
-        sum += load<u64>(data);
-    u64 low = static_cast<u64>(sum);
-    u64 folded = (low & 0xffffffff) + (low >> 32) + static_cast<u64>(sum >> 64);
-    if (bytes & 4) folded += load<u32>(data);
-    if (bytes & 2) folded += load<u16>(data + (bytes & 4));
-    if (bytes & 1) folded += odd_byte(data[bytes - 1]);
+        sum = add_around(sum, load<u64>(data));
+    if (bytes & 4) sum = add_around(sum, load<u32>(data));
+    if (bytes & 2) sum = add_around(sum, load<u16>(data + (bytes & 4)));
+    if (bytes & 1) sum = add_around(sum, odd_byte(data[bytes - 1]));
+    u64 folded = (sum & 0xffffffff) + (sum >> 32);
     folded = (folded & 0xffffffff) + (folded >> 32);
     u16 result = ones_add(static_cast<u32>(folded & 0xffff), static_cast<u32>(folded >> 16));
     return kLittleEndian ? static_cast<u16>(result << 8 | result >> 8) : result;

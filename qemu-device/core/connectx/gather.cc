@@ -38,6 +38,7 @@ void insert_tag(Outgoing &out, u16 tpid, u16 tci) {
 CqeSyndrome append_inline_header(ConstView<EthSegment> eth, usize &at, usize end, Outgoing &out) {
     if (eth.get(EthSegment::inline_hdr_unused)) return CqeSyndrome::local_qp_operation;
     usize n = out.inline_header = eth.get(EthSegment::inline_hdr_sz);
+    if (n == 0) return CqeSyndrome::none;
     if (n > EthSegment::kInlineHeaderHere) at += round_up(n - EthSegment::kInlineHeaderHere);
     if (at > end) return CqeSyndrome::local_qp_operation;
     return out.append(eth.raw() + EthSegment::inline_hdr_start, n);

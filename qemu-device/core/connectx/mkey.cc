@@ -72,15 +72,25 @@ bool each_run(const Device &device, Region region, Access access, usize bytes, F
     return true;
 }
 
+// Most keys are of this kind, and all of their range is one run.
+bool is_physical(const Device &device, const Region &region, Access access, usize bytes) {
+    const Mkey *mkey = find_key(device, region.lkey, region.pd, access);
+    return mkey && mkey->mode == AccessMode::physical && inside(*mkey, region.address, bytes);
+}
+
 } // namespace
 
 bool mkey_read(Device &device, DmaPurpose purpose, const Region &from, void *to, usize bytes) {
+    if (is_physical(device, from, Access::read, bytes))
+        return device.dma.read(purpose, from.address, to, bytes);
     return each_run(device, from, Access::read, bytes, [&](u64 iova, usize done, usize run) {
         return device.dma.read(purpose, iova, static_cast<u8 *>(to) + done, run);
     });
 }
 
 bool mkey_write(Device &device, DmaPurpose purpose, const Region &to, const void *from, usize bytes) {
+    if (is_physical(device, to, Access::write, bytes))
+        return device.dma.write(purpose, to.address, from, bytes);
     return each_run(device, to, Access::write, bytes, [&](u64 iova, usize done, usize run) {
         return device.dma.write(purpose, iova, static_cast<const u8 *>(from) + done, run);
     });

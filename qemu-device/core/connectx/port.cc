@@ -14,6 +14,10 @@ static_assert(std::size(kSizeLimits) + 1 == Port::kSizeBins);
 constexpr usize kMacBytes = 6, kEtherTypeAt = 12, kTagAt = 14;
 constexpr u16 kCustomerTag = 0x8100, kServiceTag = 0x88a8;
 
+bool is_broadcast(std::span<const u8> frame) {
+    return load_be32(frame.data()) == ~u32{0} && load_be16(frame.data() + 4) == 0xffff;
+}
+
 unsigned priority(std::span<const u8> frame) {
     if (frame.size() < kTagAt + 2) return 0;
     u16 type = load_be16(frame.data() + kEtherTypeAt);
@@ -92,16 +96,13 @@ bool Port::set_mtu(u32 mtu) {
 
 void Port::count(Direction &direction, std::span<const u8> frame) {
     if (frame.size() < kMacBytes) return;
-    constexpr u8 kBroadcast[kMacBytes] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     usize octets = frame.size() + kFcsBytes;
     direction.frames += 1;
     direction.octets += octets;
-    if (std::memcmp(frame.data(), kBroadcast, kMacBytes) == 0)
-        direction.broadcast += 1;
-    else if (frame[0] & 1)
-        direction.multicast += 1;
-    auto bin =
-        std::lower_bound(std::begin(kSizeLimits), std::end(kSizeLimits), octets) - std::begin(kSizeLimits);
+    if (frame[0] & 1) ++(is_broadcast(frame) ? direction.broadcast : direction.multicast);
+    usize bin = 0;
+    while (bin < std::size(kSizeLimits) && octets > kSizeLimits[bin])
+        ++bin;
     direction.by_size[bin] += 1;
     unsigned prio = priority(frame);
     direction.prio_frames[prio] += 1;

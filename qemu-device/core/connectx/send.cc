@@ -16,13 +16,17 @@ namespace {
 constexpr usize kMinFrame = 60;       // without FCS
 constexpr u32 kMaxSegments = 1 << 16; // of one large send
 
+void emit(Device &device, u32 sqn, std::span<const u8> frame);
+
+void emit_padded(Device &device, u32 sqn, std::span<const u8> frame) {
+    u8 padded[kMinFrame] = {};
+    std::memcpy(padded, frame.data(), frame.size());
+    emit(device, sqn, padded);
+}
+
 // To the wire, or back into the card. What the port cannot send is lost and counted, not an error.
 void emit(Device &device, u32 sqn, std::span<const u8> frame) {
-    u8 padded[kMinFrame] = {};
-    if (frame.size() < kMinFrame) {
-        std::memcpy(padded, frame.data(), frame.size());
-        frame = padded;
-    }
+    if (frame.size() < kMinFrame) return emit_padded(device, sqn, frame);
     if (!device.port.up()) return device.counters.add(Counter::tx_drop_port_down);
     if (frame.size() + kFcsBytes > device.port.oper_mtu())
         return device.counters.add(Counter::tx_drop_oversize);
@@ -38,6 +42,14 @@ void emit(Device &device, u32 sqn, std::span<const u8> frame) {
     if (ways.back) receive_own_frame(device, frame);
 }
 
+using E = EthSegment;
+constexpr u32 kAnyChecksum =
+    E::l3_csum.place(1) | E::l4_csum.place(1) | E::l3_inner_csum.place(1) | E::l4_inner_csum.place(1);
+
+bool asks_for_checksum(ConstView<EthSegment> eth) {
+    return load_be32(eth.raw() + E::l4_csum.dword) & kAnyChecksum;
+}
+
 bool asks_for_inner(ConstView<EthSegment> eth) {
     return eth.get(EthSegment::l3_inner_csum) || eth.get(EthSegment::l4_inner_csum);
 }
@@ -45,7 +57,6 @@ bool asks_for_inner(ConstView<EthSegment> eth) {
 // From the inside out: an outer checksum covers what is inside.
 void fill_checksums(const Device &device, ConstView<EthSegment> eth, Outgoing &out) {
     bool l3 = eth.get(EthSegment::l3_csum), l4 = eth.get(EthSegment::l4_csum), inner = asks_for_inner(eth);
-    if (!l3 && !l4 && !inner) return;
     Layers layers = find_layers(device, out, eth, inner, Extent::header);
     if (layers.inner && eth.get(EthSegment::l3_inner_csum)) fill_l3_checksum(out.frame, *layers.inner);
     if (layers.inner && eth.get(EthSegment::l4_inner_csum)) fill_l4_checksum(out.frame, *layers.inner);
@@ -94,7 +105,7 @@ CqeSyndrome send(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
     if (CqeSyndrome result = gather(device, sq, wqe, out); result != CqeSyndrome::none) return result;
     if (!holds_headers(out, sq.inline_mode)) return CqeSyndrome::local_qp_operation;
     if (wqe.opcode == static_cast<u8>(WqeOpcode::lso)) return send_segments(device, sqn, eth, out);
-    fill_checksums(device, eth, out);
+    if (asks_for_checksum(eth)) fill_checksums(device, eth, out);
     emit(device, sqn, {out.frame, out.bytes});
     return CqeSyndrome::none;
 }
@@ -115,7 +126,7 @@ CqeSyndrome send_many(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wq
             result != CqeSyndrome::none)
             return result;
         if (out.bytes < kEthernetHeaderBytes) return CqeSyndrome::local_length;
-        fill_checksums(device, eth, out);
+        if (asks_for_checksum(eth)) fill_checksums(device, eth, out);
         emit(device, sqn, {out.frame, out.bytes});
     }
     return CqeSyndrome::none;
