@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // reflect: an XDP program that sends every frame of one interface back the way it came, until this ends.
 //
-//   reflect INTERFACE READY-FILE [CUT]
+//   reflect INTERFACE READY-FILE [CUT [redirect]]
 //
 // READY-FILE appears when the program is attached. CUT bytes are taken off the front of each frame first.
+// With "redirect" frames do not go back within the driver's receive path: the kernel hands them to the
+// interface, as it does with those of another one.
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -19,7 +21,8 @@
 
 namespace {
 
-std::vector<bpf_insn> program(std::int32_t cut) {
+/// `redirect_to`: an interface, or 0.
+std::vector<bpf_insn> program(std::int32_t cut, unsigned redirect_to) {
     using xdp::instruction, xdp::kExit, xdp::kMove;
     std::vector<bpf_insn> code;
     if (cut != 0) { // register 1 still holds the context
@@ -29,7 +32,13 @@ std::vector<bpf_insn> program(std::int32_t cut) {
         code.push_back(instruction(kMove, 0, 0, XDP_DROP));
         code.push_back(instruction(kExit, 0, 0, 0));
     }
-    code.push_back(instruction(kMove, 0, 0, XDP_TX));
+    if (redirect_to != 0) {
+        code.push_back(instruction(kMove, 1, 0, static_cast<std::int32_t>(redirect_to)));
+        code.push_back(instruction(kMove, 2, 0, 0));
+        code.push_back(instruction(BPF_JMP | BPF_CALL, 0, 0, BPF_FUNC_redirect));
+    } else {
+        code.push_back(instruction(kMove, 0, 0, XDP_TX));
+    }
     code.push_back(instruction(kExit, 0, 0, 0));
     return code;
 }
@@ -42,13 +51,14 @@ int fail(const char *what) {
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 3 && argc != 4) {
-        std::fputs("usage: reflect INTERFACE READY-FILE [CUT]\n", stderr);
+    bool redirect = argc == 5 && std::strcmp(argv[4], "redirect") == 0;
+    if (argc < 3 || argc > 5 || (argc == 5 && !redirect)) {
+        std::fputs("usage: reflect INTERFACE READY-FILE [CUT [redirect]]\n", stderr);
         return 2;
     }
     unsigned interface = if_nametoindex(argv[1]);
     if (interface == 0) return fail(argv[1]);
-    int loaded = xdp::load(program(argc == 4 ? std::atoi(argv[3]) : 0));
+    int loaded = xdp::load(program(argc > 3 ? std::atoi(argv[3]) : 0, redirect ? interface : 0));
     if (loaded < 0) return fail("loading the program");
     if (xdp::attach(loaded, interface) < 0) return fail("attaching the program");
     if (!std::ofstream(argv[2])) return fail(argv[2]);

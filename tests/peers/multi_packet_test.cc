@@ -20,12 +20,14 @@ class MultiPacketSend : public Scenario {
         });
     }
 
-    /// Side b sends back what it receives, without its first `cut` bytes.
-    std::unique_ptr<Afterwards> reflecting(std::size_t cut) {
+    /// Side b sends back what it receives, without its first `cut` bytes; `how` is "redirect" or nothing.
+    std::unique_ptr<Afterwards> reflecting(std::size_t cut, const char *how) {
         const std::string ready = "/run/reflect";
         need(vm().run({"rm", "-f", ready}, 10s));
-        int handle =
-            need(guest().start(Side::b, {"/niclab/reflect", interface(Side::b), ready, std::to_string(cut)}));
+        std::vector<std::string> command = {"/niclab/reflect", interface(Side::b), ready,
+                                            std::to_string(cut)};
+        if (how) command.emplace_back(how);
+        int handle = need(guest().start(Side::b, command));
         auto end = std::make_unique<Afterwards>([this, handle]() -> Status {
             NICLAB_TRY(vm().run({"kill", std::to_string(handle)}, 10s));
             NICLAB_TRY(vm().wait(handle, "the XDP program to go", 20s));
@@ -37,8 +39,8 @@ class MultiPacketSend : public Scenario {
         return end;
     }
 
-    void expect_reflection(std::size_t cut) {
-        auto program = reflecting(cut);
+    void expect_reflection(std::size_t cut, const char *how = nullptr) {
+        auto program = reflecting(cut, how);
         std::vector<std::string> wanted;
         auto seen = capture(Side::a, "src=02:00:00:77:00:01", 5, [&] {
             for (std::size_t size : {60u, 61u, 255u, 1000u, 1500u}) {
@@ -78,6 +80,12 @@ TEST_F(MultiPacketSend, FramesThatAnXdpProgramSendsBackArriveWhole) {
     expect_reflection(0);
     expect_reflection(14);
     EXPECT_GT(statistic(Side::b, "rx_xdp_tx_mpwqe"), before);
+}
+
+TEST_F(MultiPacketSend, FramesThatAnXdpProgramRedirectsArriveWhole) {
+    std::uint64_t before = statistic(Side::b, "tx_xdp_xmit");
+    expect_reflection(14, "redirect");
+    EXPECT_EQ(statistic(Side::b, "tx_xdp_xmit"), before + 5);
 }
 
 TEST_F(MultiPacketSend, XdpFramesArriveWholeWithoutItToo) {

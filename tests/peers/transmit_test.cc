@@ -27,6 +27,18 @@ class StockTransmit : public Scenario {
     }
 };
 
+// BIG TCP: the stack hands over more than the 64 KiB that an IPv6 header can tell.
+TEST_F(StockTransmit, SendsLargerThanALengthFieldOfTheStack) {
+    Afterwards back([this] { return try_run(Side::a, "ip link set dev $IF gso_max_size 65536"); });
+    run(Side::a, "ip link set dev $IF gso_max_size 185000");
+    int watch =
+        need(guest().start(Side::a, {"timeout", "60", "tcpdump", "-Z", "root", "-ni", interface(Side::a),
+                                     "-s", "96", "-c", "1", "-Q", "out", "greater", "70000"}));
+    expect_transfer(Side::a, {.bytes = 32 << 20, .ipv6 = true});
+    CommandResult seen = need(vm().wait(watch, "a send of more than 70 000 bytes", 70s));
+    EXPECT_TRUE(seen.ok()) << seen.err;
+}
+
 // The driver goes by the priority in the VLAN tag.
 TEST_F(StockTransmit, EveryTrafficClassHasQueuesOfItsOwn) {
     Afterwards back([this]() -> Status {
