@@ -7,8 +7,8 @@
 
 namespace niclab {
 
-/// Writes the guest's image with the spec's archives and extra files behind it: the kernel unpacks one archive
-/// after the other.
+/// Writes the guest's image with the spec's archives and extra files behind it: the kernel unpacks one
+/// archive after the other.
 Status write_initramfs(const VmSpec &spec, const std::filesystem::path &to);
 
 } // namespace niclab
