@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "niclab/bench/callgrind.h"
 #include "niclab/bench/marks.h"
 #include "niclab/bench/report.h"
 
@@ -52,6 +53,34 @@ TEST(BenchSymbols, AListWithoutAddressesIsRefused) {
     // What a reader without privilege sees.
     EXPECT_FALSE(SymbolTable::parse("0000000000000000 T alpha\n0000000000000000 T beta\n").ok());
     EXPECT_FALSE(SymbolTable::parse("").ok());
+}
+
+// What callgrind writes, shortened: names are written out once, a call's cost is not the caller's own.
+constexpr const char *kCallgrind = "version: 1\n"
+                                   "desc: Trigger: Client Request: end tx-60 1\n"
+                                   "positions: line\n"
+                                   "events: Ir\n"
+                                   "ob=(1) /usr/bin/qemu\n"
+                                   "fn=(1) igb_start_xmit\n"
+                                   "0 100\n"
+                                   "cfn=(2) vtd_iommu_translate\n"
+                                   "calls=5 0\n"
+                                   "0 5000\n"
+                                   "+3 20\n"
+                                   "\n"
+                                   "fn=(2)\n"
+                                   "0 5000\n"
+                                   "totals: 5120\n";
+
+TEST(BenchCallgrind, AFunctionHasWhatItExecutedItself) {
+    auto dump = parse_callgrind(kCallgrind);
+    ASSERT_TRUE(dump.ok()) << dump.why();
+    EXPECT_EQ(dump->trigger, "end tx-60 1");
+    EXPECT_EQ(dump->functions,
+              (std::map<std::string, std::uint64_t>{{"igb_start_xmit", 120}, {"vtd_iommu_translate", 5000}}));
+    EXPECT_FALSE(parse_callgrind("").ok());
+    EXPECT_FALSE(parse_callgrind("fn=main\n0 1\n").ok());
+    EXPECT_FALSE(parse_callgrind("fn=(1) main\n0 many\n").ok());
 }
 
 Window window(std::vector<counting::AddressCount> counts, std::uint64_t frames) {
