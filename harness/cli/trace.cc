@@ -48,6 +48,7 @@ class Printer {
 
 Result<std::vector<RecordFile>> open_all(const std::vector<std::string> &paths) {
     std::vector<RecordFile> files;
+    files.reserve(paths.size());
     for (const std::string &path : paths)
         files.push_back(NICLAB_TRY(RecordFile::open(path)));
     return files;

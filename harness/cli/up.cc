@@ -132,6 +132,7 @@ class FrameFile {
         if (path_.empty()) return {};
         (void)stop_recording(vm_); // fails when the VM has gone; the records are there all the same
         std::vector<trace::RecordFile> files;
+        files.reserve(records_.size());
         for (const auto &record : records_)
             files.push_back(NICLAB_TRY(trace::RecordFile::open(record)));
         auto events = NICLAB_TRY(trace::read_all(files));
