@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "niclab/artifacts.h"
 #include "niclab/bench/report.h"
+#include "niclab/libvirt_session.h"
 #include "niclab/lifeline.h"
 #include "niclab/paths.h"
 #include "niclab/progress.h"
@@ -106,6 +107,9 @@ Result<Report> measure(const Selection &selection, const BenchOptions &options, 
     for (const Scenario *scenario : selection.scenarios)
         planned.push_back({scenario, scenario->units});
     Report report{options.kernel, options.repetitions, host_versions(), {}};
+    // One session for all machines: libvirt's library registers a driver with each that opens, and has room
+    // for few.
+    auto session = NICLAB_TRY(LibvirtSession::get());
     for (const IommuKind *iommu : selection.iommus)
         for (const Driver *driver : selection.drivers) {
             Setting setting{driver, iommu, options.kernel};
