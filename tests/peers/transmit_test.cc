@@ -29,6 +29,9 @@ class StockTransmit : public Scenario {
 
 // BIG TCP: the stack hands over more than the 64 KiB that an IPv6 header can tell.
 TEST_F(StockTransmit, SendsLargerThanALengthFieldOfTheStack) {
+    if (subject().kernel == "6.12")
+        GTEST_SKIP()
+            << "the driver of 6.12 warns of its own copy of the headers: field-spanning write in en_tx.c";
     Afterwards back([this] { return try_run(Side::a, "ip link set dev $IF gso_max_size 65536"); });
     run(Side::a, "ip link set dev $IF gso_max_size 185000");
     int watch =
