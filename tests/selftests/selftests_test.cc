@@ -132,25 +132,36 @@ class SelfTests : public testing::TestWithParam<Program> {
         }
     }
 
+    static std::string surprises(const Program &program);
+
     static inline std::unique_ptr<Vm> vm_;
     static inline std::unique_ptr<Guest> guest_;
 };
 
-TEST_P(SelfTests, EveryCasePasses) {
-    const Program &program = GetParam();
-    if (program.why_not) GTEST_SKIP() << program.why_not;
+/// Runs the program; the cases that did not end as they should, with its output, or an empty text.
+std::string SelfTests::surprises(const Program &program) {
     std::string b = guest_->interface(Side::b);
     if (program.both_ports) move_port("b", b, "a", kGuestOfA);
     auto ended = guest_->script(Side::a, script(program), 300s);
     if (program.both_ports) move_port("a", kGuestOfA, "b", b);
     restore();
-    ASSERT_TRUE(ended.ok()) << ended.why();
+    if (!ended.ok()) return ended.why();
     auto found = verdicts(ended->out);
-    EXPECT_FALSE(found.empty()) << "no case ran:\n" << ended->out;
-    for (const auto &[name, verdict] : found) {
-        bool known = program.not_passing.contains(name);
-        EXPECT_EQ(verdict == "pass", !known) << name << ": " << verdict << "\n" << ended->out;
-    }
+    if (found.empty()) return "no case ran:\n" + ended->out;
+    std::string text;
+    for (const auto &[name, verdict] : found)
+        if ((verdict == "pass") == program.not_passing.contains(name))
+            text += fmt::format("{}: {}\n", name, verdict);
+    return text.empty() ? text : text + ended->out;
+}
+
+// The programs have time limits of their own, which a busy machine breaks: each has a second chance.
+TEST_P(SelfTests, EveryCasePasses) {
+    const Program &program = GetParam();
+    if (program.why_not) GTEST_SKIP() << program.why_not;
+    std::string wrong = surprises(program);
+    if (!wrong.empty()) wrong = surprises(program);
+    EXPECT_EQ(wrong, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernel612, SelfTests, testing::ValuesIn(kPrograms), [](const auto &program) {
