@@ -660,6 +660,15 @@ static void connectx_set_record(Object *obj, const char *path, Error **errp)
     s->record = g_strdup(path);
 }
 
+static bool connectx_require_core(ConnectxState *s, const char *name,
+                                  Error **errp)
+{
+    if (!s->core) {
+        error_setg(errp, "connectx: %s is set while the card runs", name);
+    }
+    return s->core;
+}
+
 /* The opaque value is not NULL for the property of fatal trouble. */
 static void connectx_get_health(Object *obj, Visitor *v, const char *name,
                                 void *opaque, Error **errp)
@@ -679,8 +688,7 @@ static void connectx_set_health(Object *obj, Visitor *v, const char *name,
     if (!visit_type_uint8(v, name, &syndrome, errp)) {
         return;
     }
-    if (!s->core) {
-        error_setg(errp, "connectx: %s is set while the card runs", name);
+    if (!connectx_require_core(s, name, errp)) {
         return;
     }
     cx_core_set_health(s->core, syndrome, opaque != NULL);
@@ -706,8 +714,7 @@ static void connectx_set_damaged_frames(Object *obj, Visitor *v,
     if (!visit_type_uint32(v, name, &frames, errp)) {
         return;
     }
-    if (!s->core) {
-        error_setg(errp, "connectx: %s is set while the card runs", name);
+    if (!connectx_require_core(s, name, errp)) {
         return;
     }
     cx_core_damage_frames(s->core, frames);
@@ -725,19 +732,17 @@ static void connectx_set_inline(Object *obj, Visitor *v, const char *name,
 {
     ConnectxState *s = CONNECTX(obj);
     uint32_t headers;
+    char error[256];
 
     if (!visit_type_uint32(v, name, &headers, errp)) {
         return;
     }
-    if (headers > 3) {
-        error_setg(errp, "connectx: inline-headers is %" PRIu32 ", it must be "
-                   "from 0 to 3", headers);
+    if (s->core && !cx_core_set_inline_headers(s->core, headers, error,
+                                               sizeof(error))) {
+        error_setg(errp, "connectx: %s", error);
         return;
     }
-    s->inline_headers = headers;
-    if (s->core) {
-        cx_core_set_inline_headers(s->core, headers);
-    }
+    s->inline_headers = headers; /* before there is a core, for realize */
 }
 
 static bool connectx_get_beacon(Object *obj, Error **errp)

@@ -4,12 +4,11 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "niclab/bench/callgrind.h"
 #include "niclab/paths.h"
 #include "niclab/process.h"
+#include "support/temp_folder.h"
 
 namespace niclab::bench {
 namespace {
@@ -31,24 +30,13 @@ struct Row {
     {"rx-60-compressed", 1900},  //
 };
 
-/// A folder that goes with the test.
-class Scratch {
-  public:
-    Scratch() { path_ = mkdtemp((fs::temp_directory_path() / "card-cost-XXXXXX").string().data()); }
-    ~Scratch() { fs::remove_all(path_); }
-    const fs::path &path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
-
 bool is_core(const std::string &function) {
     return function.starts_with("niclab::connectx::") || function.starts_with("cx_core_");
 }
 
 /// By load: instructions of the core for each unit.
 std::map<std::string, double> counted() {
-    Scratch scratch;
+    test::TempFolder scratch;
     ProcessOptions options;
     options.limit = std::chrono::minutes(5);
     auto ran = run_process({"valgrind", "--tool=callgrind", "--instr-atstart=no",

@@ -18,6 +18,12 @@ constexpr int kMillidegreesPerUnit = 125;
 constexpr unsigned kMostInline = static_cast<unsigned>(niclab::InlineMode::transport);
 constexpr unsigned kSpeeds[] = {1000, 10000, 25000, 40000, 50000, 100000};
 
+bool check_inline(unsigned headers, char *error, size_t error_bytes) {
+    if (headers <= kMostInline) return true;
+    snprintf(error, error_bytes, "inline-headers is %u, it must be from 0 to %u", headers, kMostInline);
+    return false;
+}
+
 // One sentence about the first value out of range, or an empty one.
 bool check(const cx_config &config, char *error, size_t error_bytes) {
     if (config.queues < 1 || config.queues > kMostQueues) {
@@ -29,11 +35,7 @@ bool check(const cx_config &config, char *error, size_t error_bytes) {
                  config.queues + 1);
         return false;
     }
-    if (config.inline_headers > kMostInline) {
-        snprintf(error, error_bytes, "inline-headers is %u, it must be from 0 to %u", config.inline_headers,
-                 kMostInline);
-        return false;
-    }
+    if (!check_inline(config.inline_headers, error, error_bytes)) return false;
     bool known = false;
     for (unsigned speed : kSpeeds)
         known |= speed == config.speed_mbps;
@@ -95,8 +97,10 @@ uint8_t cx_core_health(const struct cx_core *core, bool fatal) {
     const niclab::connectx::Hca &hca = core->device.hca;
     return hca.wants_reset == fatal ? static_cast<uint8_t>(hca.health) : 0;
 }
-void cx_core_set_inline_headers(struct cx_core *core, unsigned headers) {
-    core->device.config.inline_headers = std::min(headers, kMostInline);
+bool cx_core_set_inline_headers(struct cx_core *core, unsigned headers, char *error, size_t error_bytes) {
+    if (!check_inline(headers, error, error_bytes)) return false;
+    core->device.config.inline_headers = headers;
+    return true;
 }
 bool cx_core_beacon(const struct cx_core *core) { return core->device.board.blinks(); }
 bool cx_core_link_up(const struct cx_core *core) { return core->device.port.up(); }

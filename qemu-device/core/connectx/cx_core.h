@@ -123,8 +123,9 @@ uint32_t cx_core_damaged_frames(const struct cx_core *core);
  * which ends it. */
 void cx_core_set_health(struct cx_core *core, uint8_t syndrome, bool fatal);
 uint8_t cx_core_health(const struct cx_core *core, bool fatal);
-/* As cx_config.inline_headers, 0..3; counts from the next time a driver takes the card over. */
-void cx_core_set_inline_headers(struct cx_core *core, unsigned headers);
+/* As cx_config.inline_headers; counts from the next time a driver takes the card over. False, with one
+ * sentence in `error`, when out of range. */
+bool cx_core_set_inline_headers(struct cx_core *core, unsigned headers, char *error, size_t error_bytes);
 /* The port's indicator light blinks. */
 bool cx_core_beacon(const struct cx_core *core);
 /* True when the port is up: admin up, cable plugged at both ends. */

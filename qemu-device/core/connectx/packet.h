@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "spec/types.h"
+#include "spec/layout.h"
 
 namespace niclab::connectx {
 
@@ -15,6 +15,11 @@ constexpr u16 kEthertypeEthernet = 0x6558; // a whole frame follows: how tunnels
 constexpr u8 kProtocolTcp = 6, kProtocolUdp = 17, kProtocolGre = 47, kProtocolEsp = 50, kProtocolAh = 51;
 constexpr usize kEthernetHeaderBytes = 14;
 constexpr usize kVlanTagBytes = 4;
+
+// An address at the front of a frame of at least six bytes.
+constexpr bool is_broadcast(std::span<const u8> frame) {
+    return load_be32(frame.data()) == ~u32{0} && load_be16(frame.data() + 4) == 0xffff;
+}
 
 enum class L3 : u8 { none, ipv4, ipv6 };
 enum class L4 : u8 { none, tcp, udp };

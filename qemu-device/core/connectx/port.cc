@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "connectx/device.h"
+#include "connectx/packet.h"
 
 namespace niclab::connectx {
 namespace {
@@ -12,16 +13,11 @@ namespace {
 constexpr usize kSizeLimits[] = {64, 127, 255, 511, 1023, 1518, 2047, 4095, 8191};
 static_assert(std::size(kSizeLimits) + 1 == Port::kSizeBins);
 constexpr usize kMacBytes = 6, kEtherTypeAt = 12, kTagAt = 14;
-constexpr u16 kCustomerTag = 0x8100, kServiceTag = 0x88a8;
-
-bool is_broadcast(std::span<const u8> frame) {
-    return load_be32(frame.data()) == ~u32{0} && load_be16(frame.data() + 4) == 0xffff;
-}
 
 unsigned priority(std::span<const u8> frame) {
     if (frame.size() < kTagAt + 2) return 0;
     u16 type = load_be16(frame.data() + kEtherTypeAt);
-    return type == kCustomerTag || type == kServiceTag ? frame[kTagAt] >> 5 : 0;
+    return type == kEthertypeCvlan || type == kEthertypeSvlan ? frame[kTagAt] >> 5 : 0;
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include "connectx/device.h"
 #include "connectx/handlers.h"
+#include "connectx/packet.h"
 #include "spec/hca.h"
 
 namespace niclab::connectx {
@@ -116,10 +117,9 @@ void Vport::reset() {
 }
 
 void Vport::count(Direction &direction, std::span<const u8> frame) {
-    constexpr MacAddress kBroadcast = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-    if (frame.size() < kBroadcast.size()) return;
-    bool broadcast = std::equal(kBroadcast.begin(), kBroadcast.end(), frame.begin());
-    Pair &pair = broadcast ? direction.broadcast : frame[0] & 1 ? direction.multicast : direction.unicast;
+    if (frame.size() < std::tuple_size_v<MacAddress>) return;
+    Pair &many = is_broadcast(frame) ? direction.broadcast : direction.multicast;
+    Pair &pair = frame[0] & 1 ? many : direction.unicast;
     pair.packets += 1;
     pair.octets += frame.size();
 }

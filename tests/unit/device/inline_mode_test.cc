@@ -101,7 +101,10 @@ TEST(InlineMode, CapabilityAndVportContextTellIt) {
 TEST(InlineMode, AChangeCountsFromTheNextDriverOn) {
     Wants wants(0);
     auto told = [&] { return wants.ethernet_cap(EthernetCaps::wqe_inline_mode, QueryHcaCapIn::kCurrent); };
-    cx_core_set_inline_headers(wants.card.host.core(), 3);
+    char error[128] = "";
+    EXPECT_FALSE(cx_core_set_inline_headers(wants.card.host.core(), 4, error, sizeof error));
+    EXPECT_STREQ(error, "inline-headers is 4, it must be from 0 to 3");
+    EXPECT_TRUE(cx_core_set_inline_headers(wants.card.host.core(), 3, error, sizeof error));
     EXPECT_EQ(told(), 2u);
     EXPECT_TRUE(wants.leaves(frame(Ipv4{}, Tcp{}, pattern(60)), 0));
     wants.card.driver.register_queue(); // a driver that finds the card as another left it
@@ -109,7 +112,8 @@ TEST(InlineMode, AChangeCountsFromTheNextDriverOn) {
     EXPECT_EQ(told(), 1u);
     wants.card.driver.must({Opcode::teardown_hca, 0x10});
     wants.card.driver.must({Opcode::disable_hca, 0x10});
-    cx_core_set_inline_headers(wants.card.host.core(), 0); // between two drivers
+    EXPECT_TRUE(
+        cx_core_set_inline_headers(wants.card.host.core(), 0, error, sizeof error)); // between two drivers
     wants.card.driver.bring_up();
     EXPECT_EQ(told(), 2u);
 }

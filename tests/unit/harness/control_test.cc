@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "niclab/control.h"
+#include "support/temp_folder.h"
 
 namespace fs = std::filesystem;
 
@@ -23,9 +24,6 @@ using ::testing::HasSubstr;
 class ControlTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::string pattern = fs::temp_directory_path() / "niclab-test-XXXXXX";
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
         auto started = ControlServer::start(socket(), [this](const json &order, const Say &say) -> Status {
             ++orders_;
             for (int i = 0; i < order.value("lines", 0); ++i)
@@ -35,11 +33,8 @@ class ControlTest : public ::testing::Test {
         ASSERT_TRUE(started.ok()) << started.why();
         server_ = started.take();
     }
-    void TearDown() override {
-        server_.reset();
-        fs::remove_all(folder_);
-    }
-    std::string socket() const { return folder_ / "control"; }
+    void TearDown() override { server_.reset(); }
+    std::string socket() const { return folder_.path() / "control"; }
     Status order(const json &what) {
         said_.clear();
         return send_order(socket(), what, [this](const std::string &line) { said_.push_back(line); });
@@ -61,7 +56,7 @@ class ControlTest : public ::testing::Test {
         return text;
     }
 
-    fs::path folder_;
+    test::TempFolder folder_;
     std::unique_ptr<ControlServer> server_;
     std::atomic<int> orders_ = 0;
     std::vector<std::string> said_;

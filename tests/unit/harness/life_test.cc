@@ -13,6 +13,7 @@
 #include "niclab/leftovers.h"
 #include "niclab/paths.h"
 #include "niclab/process.h"
+#include "support/temp_folder.h"
 
 namespace fs = std::filesystem;
 
@@ -25,14 +26,8 @@ using ::testing::HasSubstr;
 
 class InFolder : public ::testing::Test {
   protected:
-    void SetUp() override {
-        std::string pattern = fs::temp_directory_path() / "niclab-test-XXXXXX";
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
-    fs::path folder_;
+    test::TempFolder temporary_;
+    fs::path folder_ = temporary_.path();
 };
 
 using ConsoleLogTest = InFolder;

@@ -15,6 +15,7 @@
 #include "connectx/cx_core.h"
 #include "niclab/trace/pcapng.h"
 #include "niclab/trace/words.h"
+#include "support/temp_folder.h"
 #include "unit/model/bytes.h"
 
 namespace niclab::trace {
@@ -38,14 +39,7 @@ const std::vector<u8> kFrame = [] {
 
 class RecordTest : public testing::Test {
   protected:
-    void SetUp() override {
-        std::string pattern = fs::temp_directory_path() / "niclab-test-XXXXXX";
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
-    std::string file(const std::string &name) const { return folder_ / name; }
+    std::string file(const std::string &name) const { return folder_.path() / name; }
     static void add(cx_recorder *recorder, u64 ns, cx_trace_event kind, u64 a, u64 b, u64 c,
                     const std::vector<u8> &bytes = {}) {
         cx_recorder_add(recorder, ns, kind, a, b, c, bytes.data(), bytes.size());
@@ -76,7 +70,7 @@ class RecordTest : public testing::Test {
         std::ofstream(file("b.record"), std::ios::binary) << bytes;
         return file("b.record");
     }
-    fs::path folder_;
+    test::TempFolder folder_;
 };
 
 std::vector<std::string> words(const std::vector<Event> &events) {
