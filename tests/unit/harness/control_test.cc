@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Orders between niclab processes.
 #include <atomic>
-#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +10,6 @@
 
 #include "niclab/control.h"
 #include "support/temp_folder.h"
-
-namespace fs = std::filesystem;
 
 namespace niclab {
 namespace {

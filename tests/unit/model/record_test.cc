@@ -3,7 +3,6 @@
 #include "niclab/trace/record_file.h"
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -21,7 +20,6 @@
 namespace niclab::trace {
 namespace {
 
-namespace fs = std::filesystem;
 using test::good_cqe;
 using test::kSend;
 using testing::ElementsAre;
