@@ -72,7 +72,11 @@ struct TraceOptions {
 };
 int trace(const TraceOptions &options);
 
-int doctor();
+struct DoctorOptions {
+    bool fix = false;
+    bool json = false;
+};
+int doctor(const DoctorOptions &options);
 
 /// Prints the sentence; 128 + signal number when a signal is why, else 1.
 int failure(const std::string &why);

@@ -150,6 +150,14 @@ CLI::App *add_trace(CLI::App &app, TraceOptions &options) {
     return verb;
 }
 
+CLI::App *add_doctor(CLI::App &app, DoctorOptions &options) {
+    CLI::App *verb = app.add_subcommand("doctor", "Say what this machine can do, and what is missing");
+    verb->add_flag("--fix", options.fix,
+                   "First do what is safe: end what dead runs left, delete cache entries that nobody needs");
+    verb->add_flag("--json", options.json, "As JSON");
+    return verb;
+}
+
 /// Of the verb that was chosen, or of the whole command.
 std::string help_of(const CLI::App &app) {
     auto chosen = app.get_subcommands();
@@ -196,7 +204,8 @@ int run(std::vector<std::string> words) {
     CLI::App *trace_verb = add_trace(app, trace_options);
     BenchOptions bench_options;
     CLI::App *bench_verb = add_bench(app, bench_options);
-    CLI::App *doctor_verb = app.add_subcommand("doctor", "Say what this machine can do, and what is missing");
+    DoctorOptions doctor_options;
+    CLI::App *doctor_verb = add_doctor(app, doctor_options);
 
     set_progress(timed_line);
     std::vector<std::string> command = split_command(words);
@@ -210,7 +219,7 @@ int run(std::vector<std::string> words) {
         return usage_error(app, why_not_parsed(app, error));
     }
     if (!command.empty() && !app.got_subcommand("up")) return usage_error(app, "only up runs a command");
-    if (doctor_verb->parsed()) return doctor();
+    if (doctor_verb->parsed()) return doctor(doctor_options);
     if (reload_verb->parsed()) return reload(reload_options);
     if (describe_verb->parsed()) return describe(describe_options);
     if (counters_verb->parsed()) return counters(counters_options);

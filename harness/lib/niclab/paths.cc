@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "niclab/space.h"
+
 namespace fs = std::filesystem;
 
 namespace niclab {
@@ -67,7 +69,11 @@ Status write_file(const fs::path &path, std::string_view text) {
     {
         std::ofstream out(half, std::ios::binary);
         out.write(text.data(), static_cast<std::streamsize>(text.size()));
-        if (!out.flush()) return Error{"cannot write " + half.string() + ": " + std::strerror(errno)};
+        if (!out.flush()) {
+            std::string why = std::strerror(errno);
+            unlink(half.c_str());
+            return with_space_looked_at("cannot write " + half.string() + ": " + why, {path.parent_path()});
+        }
     }
     std::error_code failed;
     fs::rename(half, path, failed);

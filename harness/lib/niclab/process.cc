@@ -43,10 +43,16 @@ struct Pipe {
     }
 };
 
+/// What programs say is read by us, so they say it in one language.
+bool is_language(std::string_view variable) {
+    return variable.starts_with("LC_") || variable.starts_with("LANG=") || variable.starts_with("LANGUAGE=");
+}
+
 std::vector<std::string> marked_environment(const std::string &owner) {
     std::vector<std::string> result;
     for (char **entry = environ; *entry; ++entry)
-        result.emplace_back(*entry);
+        if (!is_language(*entry)) result.emplace_back(*entry);
+    result.emplace_back("LC_ALL=C.UTF-8");
     result.push_back(std::string(kOwnerVariable) + "=" + owner);
     return result;
 }

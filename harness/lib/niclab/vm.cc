@@ -19,6 +19,7 @@
 #include "niclab/libvirt_session.h"
 #include "niclab/lifeline.h"
 #include "niclab/paths.h"
+#include "niclab/space.h"
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -28,7 +29,6 @@ namespace {
 
 constexpr Milliseconds kFirstPause{10};
 constexpr Milliseconds kLongestPause{150};
-constexpr std::uintmax_t kRunBytes = 256u << 20; // the guest's image and the logs
 constexpr int kAgentReplySeconds = 30;
 constexpr int kAgentProbeSeconds = 1;
 constexpr size_t kFileChunk = 32 << 10; // an emulated agent takes its time for each byte
@@ -63,16 +63,6 @@ std::string explain_start_failure(const std::string &message, const VmSpec &spec
     return "QEMU does not start: " + qemu_words(message);
 }
 
-/// A log that cannot grow would look like a guest that says nothing.
-Status require_space(const fs::path &folder) {
-    std::error_code failed;
-    fs::space_info space = fs::space(folder, failed);
-    if (!failed && space.available < kRunBytes)
-        return Error{fmt::format("no space: {} has {} MiB free and a run needs {}; free some",
-                                 folder.string(), space.available >> 20, kRunBytes >> 20)};
-    return {};
-}
-
 } // namespace
 
 struct Vm::Impl {
@@ -93,6 +83,7 @@ struct Vm::Impl {
     Status start();
     Status wait_for_agent(Milliseconds limit);
     Status until(const std::string &what, Milliseconds limit, const std::function<Result<bool>()> &ready);
+    Status poll(const std::string &what, Milliseconds limit, const std::function<Result<bool>()> &ready);
     Error gone(const std::string &what) const;
     bool alive() const { return domain && virDomainIsActive(domain) == 1; }
     Result<json> agent(const std::string &command, const json &arguments, int seconds);
@@ -116,9 +107,10 @@ VmFiles Vm::Impl::name_files(const RunFolder &folder) {
 
 Status Vm::Impl::prepare() {
     NICLAB_TRY(validate(spec));
-    NICLAB_TRY(require_space(run.path()));
-    NICLAB_TRY(fill_artifacts(spec));
     Lifeline *lifeline = NICLAB_TRY(Lifeline::get());
+    NICLAB_TRY(require_space(run.path(), kRunBytes, "a run"));
+    NICLAB_TRY(require_space(lifeline->folder(), kStateBytes, "a machine's sockets"));
+    NICLAB_TRY(fill_artifacts(spec));
     files.agent_socket = lifeline->folder() / (files.name + ".agent");
     NICLAB_TRY(write_initramfs(spec, files.initramfs));
     session = NICLAB_TRY(LibvirtSession::get());
@@ -143,6 +135,13 @@ Status Vm::Impl::wait_for_agent(Milliseconds limit) {
 
 Status Vm::Impl::until(const std::string &what, Milliseconds limit,
                        const std::function<Result<bool>()> &ready) {
+    Status status = poll(what, limit, ready);
+    if (status.ok() || Lifeline::interrupted()) return status;
+    return with_space_looked_at(status.why(), {run.path(), files.agent_socket.parent_path()});
+}
+
+Status Vm::Impl::poll(const std::string &what, Milliseconds limit,
+                      const std::function<Result<bool>()> &ready) {
     Deadline deadline = Deadline::in(limit);
     for (Milliseconds pause = kFirstPause;; pause = std::min(pause * 3 / 2, kLongestPause)) {
         if (Lifeline::interrupted()) return Lifeline::interruption();

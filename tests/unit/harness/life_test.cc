@@ -13,6 +13,7 @@
 #include "niclab/leftovers.h"
 #include "niclab/paths.h"
 #include "niclab/process.h"
+#include "support/marked_process.h"
 #include "support/temp_folder.h"
 
 namespace fs = std::filesystem;
@@ -88,21 +89,7 @@ TEST(HostProcess, AtTheDeadlineTheWholeGroupEnds) {
     EXPECT_FALSE(lives());
 }
 
-/// A child that sleeps, with the mark of `folder` in its environment.
-pid_t start_marked(const fs::path &folder) {
-    pid_t pid = fork();
-    if (pid == 0) {
-        std::string mark = std::string(kOwnerVariable) + "=" + folder.string();
-        char *const environment[] = {mark.data(), nullptr};
-        execle("/bin/sleep", "sleep", "100", nullptr, environment);
-        _exit(127);
-    }
-    // The mark is there once the program has been replaced.
-    while (read_file("/proc/" + std::to_string(pid) + "/cmdline").take().substr(0, 5) != "sleep")
-        usleep(1000);
-    return pid;
-}
-
+using test::start_marked;
 using Leftovers = InFolder;
 
 TEST_F(Leftovers, AFolderIsStaleOnlyWhenItsOwnerIsGone) {
