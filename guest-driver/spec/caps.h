@@ -41,6 +41,8 @@ enum class CapType : u8 {
     adv_virtualization = 0x26,
 };
 
+// What queues may ask of the time stamps in their completions.
+enum class TimeFormats : u8 { free_running = 0, real_time = 1, both = 2 };
 struct GeneralCaps {
     using F = Field<GeneralCaps>;
     static constexpr u16 bytes = 0x100;
@@ -72,6 +74,8 @@ struct GeneralCaps {
     static constexpr F beacon_led{0x034, 10, 10};
     static constexpr F port_type{0x034, 9, 8}; // 1: Ethernet
     static constexpr F num_ports{0x034, 7, 0};
+    static constexpr F pps{0x038, 30, 30};
+    static constexpr F pps_modify{0x038, 29, 29};
     static constexpr F max_tc{0x038, 19, 16};
     static constexpr F temp_warn_event{0x038, 15, 15};
     static constexpr F general_notification_event{0x038, 13, 13};
@@ -116,6 +120,8 @@ struct GeneralCaps {
     static constexpr F log_max_vlan_list{0x07c, 20, 16};
     static constexpr F log_max_current_mc_list{0x07c, 12, 8};
     static constexpr F log_max_current_uc_list{0x07c, 4, 0};
+    static constexpr F sq_ts_format{0x088, 31, 30}; // TimeFormats
+    static constexpr F rq_ts_format{0x088, 29, 28};
     static constexpr F max_num_eqs{0x08c, 15, 0};
     static constexpr F log_uar_page_sz{0x090, 15, 0};
     static constexpr F device_frequency_khz{0x09c, 31, 0};
@@ -152,6 +158,8 @@ struct GeneralCaps {
                                  beacon_led,
                                  port_type,
                                  num_ports,
+                                 pps,
+                                 pps_modify,
                                  max_tc,
                                  temp_warn_event,
                                  general_notification_event,
@@ -196,6 +204,8 @@ struct GeneralCaps {
                                  log_max_vlan_list,
                                  log_max_current_mc_list,
                                  log_max_current_uc_list,
+                                 sq_ts_format,
+                                 rq_ts_format,
                                  max_num_eqs,
                                  log_uar_page_sz,
                                  device_frequency_khz,

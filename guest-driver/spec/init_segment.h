@@ -24,6 +24,8 @@ constexpr u32 kTimerHigh = 0x1000;
 constexpr u32 kTimerLow = 0x1004;
 constexpr u32 kClearInt = 0x100c;
 constexpr u32 kHealthCounter = 0x1010; // [31:24] syndrome, [23:0] counter
+constexpr u32 kRealTimeHigh = 0x1040;  // seconds
+constexpr u32 kRealTimeLow = 0x1044;   // nanoseconds
 constexpr u32 kBytes = 0x4010;         // nothing else of BAR0 may start before this
 constexpr u32 kCmdifRevision = 5;      // the only revision that drivers accept
 constexpr u32 kNicInterfaceFull = 0, kNicInterfaceDisabled = 1, kNicInterfaceNoDram = 2,

@@ -62,6 +62,7 @@ enum class Event : u8 {
     wq_access_violation = 0x11,
     port_module = 0x16,
     temperature = 0x17,
+    pulse = 0x25,
 };
 enum class ModuleEvent : u8 { plugged = 1, unplugged = 2 };
 enum class PortEvent : u8 { down = 1, active = 4 };
@@ -268,6 +269,8 @@ struct WqContext {
                                  two_byte_shift_en,
                                  log_wqe_stride_size};
 };
+// ts_format of a queue: the internal timer, what the card was set up for, seconds and nanoseconds.
+enum class TimeFormat : u8 { free_running = 0, standard = 1, real_time = 2 };
 struct RqContext {
     using F = Field<RqContext>;
     static constexpr u16 bytes = 0x30; // up to, not including, the work queue

@@ -26,6 +26,9 @@ enum class RegisterId : u16 {
     mcia = 0x9014,
     mlcr = 0x902b,
     mpcnt = 0x9051,
+    mtpps = 0x9053,
+    mtppse = 0x9054,
+    mtutc = 0x9055,
     mcqs = 0x9060,
     mcqi = 0x9061,
     mcam = 0x907f,
@@ -208,13 +211,30 @@ struct PcamFeatures {
 struct McamFeatures {
     using F = Field<McamFeatures>;
     static constexpr u16 bytes = 0x10;
+    static constexpr F mtutc_freq_adj_units{0x08, 15, 15};
+    static constexpr F mtutc_time_adjustment_extended_range{0x08, 14, 14};
     static constexpr F mcia_32dwords{0x08, 2, 2};
+    static constexpr F out_pulse_duration_ns{0x08, 1, 1};
+    static constexpr F npps_period{0x08, 0, 0};
+    static constexpr F ptpcyc2realtime_modify{0x0c, 20, 20};
     static constexpr F pci_status_and_power{0x0c, 17, 17};
     static constexpr F pcie_outbound_stalled{0x0c, 4, 4};
     static constexpr F tx_overflow_buffer_pkt{0x0c, 3, 3};
+    static constexpr F mtpps_enh_out_per_adj{0x0c, 2, 2};
+    static constexpr F mtpps_fs{0x0c, 1, 1};
     static constexpr F pcie_performance_group{0x0c, 0, 0};
-    static constexpr F rows[] = {mcia_32dwords, pci_status_and_power, pcie_outbound_stalled,
-                                 tx_overflow_buffer_pkt, pcie_performance_group};
+    static constexpr F rows[] = {mtutc_freq_adj_units,
+                                 mtutc_time_adjustment_extended_range,
+                                 mcia_32dwords,
+                                 out_pulse_duration_ns,
+                                 npps_period,
+                                 ptpcyc2realtime_modify,
+                                 pci_status_and_power,
+                                 pcie_outbound_stalled,
+                                 tx_overflow_buffer_pkt,
+                                 mtpps_enh_out_per_adj,
+                                 mtpps_fs,
+                                 pcie_performance_group};
 };
 static_assert(disjoint(RegisterCaps::rows) && disjoint(PcamFeatures::rows) && disjoint(McamFeatures::rows));
 

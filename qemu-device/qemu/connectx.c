@@ -50,6 +50,7 @@ struct ConnectxState {
     uint32_t queues;
     uint32_t inline_headers;
     uint32_t speed;
+    bool real_time_clock;
 
     struct cx_core *core;
     struct cx_recorder *recorder; /* NULL: nothing is recorded */
@@ -448,6 +449,7 @@ static bool connectx_make_core(ConnectxState *s, Error **errp)
         .vectors = CX_VECTORS,
         .inline_headers = s->inline_headers,
         .speed_mbps = s->speed,
+        .real_time_clock = s->real_time_clock,
     };
 
     qemu_macaddr_default_if_unset(&s->conf.macaddr);
@@ -745,6 +747,41 @@ static void connectx_set_inline(Object *obj, Visitor *v, const char *name,
     s->inline_headers = headers; /* before there is a core, for realize */
 }
 
+static bool connectx_get_real_time(Object *obj, Error **errp)
+{
+    return CONNECTX(obj)->real_time_clock;
+}
+
+static void connectx_set_real_time(Object *obj, bool on, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    s->real_time_clock = on; /* before there is a core, for realize */
+    if (s->core) {
+        cx_core_set_real_time_clock(s->core, on);
+    }
+}
+
+static bool connectx_get_pulse(Object *obj, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    return s->core && cx_core_pulse_input(s->core);
+}
+
+static void connectx_set_pulse(Object *obj, bool high, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    bool engaged;
+
+    if (!connectx_require_core(s, "pulse-input", errp)) {
+        return;
+    }
+    engaged = connectx_enter_guarded(s);
+    cx_core_set_pulse_input(s->core, high);
+    connectx_leave_guarded(s, engaged);
+}
+
 static bool connectx_get_beacon(Object *obj, Error **errp)
 {
     ConnectxState *s = CONNECTX(obj);
@@ -806,6 +843,11 @@ static void connectx_class_init_properties(ObjectClass *oc)
     object_class_property_add(oc, "inline-headers", "uint32",
                               connectx_get_inline, connectx_set_inline,
                               NULL, NULL);
+    object_class_property_add_bool(oc, "real-time-clock",
+                                   connectx_get_real_time,
+                                   connectx_set_real_time);
+    object_class_property_add_bool(oc, "pulse-input", connectx_get_pulse,
+                                   connectx_set_pulse);
     object_class_property_add_bool(oc, "beacon", connectx_get_beacon, NULL);
     object_class_property_add_str(oc, "record", connectx_get_record,
                                   connectx_set_record);

@@ -49,7 +49,8 @@ inline cx_config default_config() {
             .queues = 8,
             .vectors = 16,
             .inline_headers = 0,
-            .speed_mbps = 100000};
+            .speed_mbps = 100000,
+            .real_time_clock = false};
 }
 
 class FakeHost {

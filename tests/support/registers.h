@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "spec/clock_registers.h"
 #include "spec/management_registers.h"
 #include "spec/queues.h"
 #include "spec/registers.h"
@@ -15,7 +16,8 @@ namespace niclab::test {
 constexpr u16 kPmtu = 0x5003, kPtys = 0x5004, kPaos = 0x5006, kPfcc = 0x5007, kPpcnt = 0x5008,
               kHostEndianness = 0x7004, kPcam = 0x507f, kNodeDesc = 0x6001, kMcam = 0x907f, kQcam = 0x4019,
               kPmlp = 0x5002, kPplm = 0x5023, kPddr = 0x5031, kPcmr = 0x5041, kMtcap = 0x9009, kMtmp = 0x900a,
-              kMcia = 0x9014, kMlcr = 0x902b, kMpcnt = 0x9051, kMcqs = 0x9060, kMcqi = 0x9061;
+              kMcia = 0x9014, kMlcr = 0x902b, kMpcnt = 0x9051, kMtpps = 0x9053, kMtppse = 0x9054,
+              kMtutc = 0x9055, kMcqs = 0x9060, kMcqi = 0x9061;
 constexpr u16 kWrite = 0, kRead = 1;
 constexpr usize kImage = 0x10;
 

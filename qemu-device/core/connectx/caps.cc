@@ -52,6 +52,8 @@ constexpr Row<G> kGeneral[] = {
     fixed(G::beacon_led, 1),
     fixed(G::port_type, 1), // Ethernet
     fixed(G::num_ports, 1),
+    fixed(G::pps, 1),
+    fixed(G::pps_modify, 1),
     fixed(G::max_tc, 8),
     fixed(G::temp_warn_event, 1),
     fixed(G::cqe_version, 1),
@@ -218,6 +220,11 @@ void Caps::require_inline(InlineMode mode) {
     View<E>(ethernet_.data())
         .set(E::wqe_inline_mode, static_cast<u32>(rule))
         .set(E::enhanced_multi_pkt_send_wqe, 0);
+}
+
+void Caps::offer_real_time() {
+    u32 both = static_cast<u32>(TimeFormats::both);
+    View<G>(general_.data()).set(G::sq_ts_format, both).set(G::rq_ts_format, both);
 }
 
 void Caps::query(u16 type, bool maximum, std::span<u8> image) const {

@@ -17,6 +17,8 @@ class Caps {
     void reset(); // current values of power-on
     // The card is one that wants headers inline; such a card has no multi-packet send.
     void require_inline(InlineMode mode);
+    // Queues may ask for time stamps of the real-time clock.
+    void offer_real_time();
 
     static bool known(u16 type);
     // Fills the start of a capability image; types that are known and not offered read as zeros.

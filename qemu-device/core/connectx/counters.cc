@@ -52,6 +52,8 @@ constexpr const char *kNames[] = {
     "rx_drop_queue_error",
     "tx_drop_port_down",
     "tx_drop_oversize",
+    "pulses_in",
+    "pulses_out",
     "cq_overruns",
     "eq_overruns",
     "queue_errors",

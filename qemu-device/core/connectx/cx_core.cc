@@ -102,6 +102,9 @@ bool cx_core_set_inline_headers(struct cx_core *core, unsigned headers, char *er
     core->device.config.inline_headers = headers;
     return true;
 }
+void cx_core_set_real_time_clock(struct cx_core *core, bool on) { core->device.config.real_time_clock = on; }
+void cx_core_set_pulse_input(struct cx_core *core, bool high) { core->device.set_pulse_input(high); }
+bool cx_core_pulse_input(const struct cx_core *core) { return core->device.pulse_pins.input(); }
 bool cx_core_beacon(const struct cx_core *core) { return core->device.board.blinks(); }
 bool cx_core_link_up(const struct cx_core *core) { return core->device.port.up(); }
 void cx_core_set_tracing(struct cx_core *core, bool on) { core->device.set_tracing(on); }

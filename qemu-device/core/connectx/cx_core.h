@@ -70,7 +70,8 @@ struct cx_config {
     unsigned vectors; /* size of the MSI-X table: queues + 1 or more */
     /* What a send WQE must hold inline: 0 nothing, 1 the Ethernet header, 2 also IP, 3 also TCP or UDP. */
     unsigned inline_headers;
-    unsigned speed_mbps; /* 1000, 10000, 25000, 40000, 50000, 100000 */
+    unsigned speed_mbps;  /* 1000, 10000, 25000, 40000, 50000, 100000 */
+    bool real_time_clock; /* offer time stamps in seconds and nanoseconds, and a clock that can be set */
 };
 
 #define CX_TIMER_OFF UINT64_MAX
@@ -126,6 +127,11 @@ uint8_t cx_core_health(const struct cx_core *core, bool fatal);
 /* As cx_config.inline_headers; counts from the next time a driver takes the card over. False, with one
  * sentence in `error`, when out of range. */
 bool cx_core_set_inline_headers(struct cx_core *core, unsigned headers, char *error, size_t error_bytes);
+/* As cx_config.real_time_clock; counts from the next time a driver takes the card over. */
+void cx_core_set_real_time_clock(struct cx_core *core, bool on);
+/* Level at the input for pulses. Power-on: low. Survives reset. */
+void cx_core_set_pulse_input(struct cx_core *core, bool high);
+bool cx_core_pulse_input(const struct cx_core *core);
 /* The port's indicator light blinks. */
 bool cx_core_beacon(const struct cx_core *core);
 /* True when the port is up: admin up, cable plugged at both ends. */

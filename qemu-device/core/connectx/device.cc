@@ -30,8 +30,8 @@ class Device::Busy {
 
 Device::Device(const cx_host_ops *host_ops, void *host_object, const cx_config &configuration)
     : ops(host_ops), host(host_object), config(configuration), dma(host_ops, host_object, counters),
-      timers(host_ops, host_object), commands(*this), port(*this), board(*this), vport(config.mac),
-      uars(kFirstUar, kUars), pds(kFirst, kMost), transport_domains(kFirst, kMost),
+      timers(host_ops, host_object), commands(*this), port(*this), board(*this), pulse_pins(*this),
+      vport(config.mac), uars(kFirstUar, kUars), pds(kFirst, kMost), transport_domains(kFirst, kMost),
       q_counters(kFirst, kMaxQCounters), tises(kFirst, kMost), mkeys(kFirstMkey, kMaxMkeys),
       eqs(kFirst, kMaxEqs), cqs(kFirstCq, kMaxCqs), sqs(kFirstSq, kMaxSqs), rqs(kFirstRq, kMaxRqs),
       rqts(kFirstRqt, kMaxRqts), tirs(kFirstTir, kMaxTirs) {}
@@ -72,6 +72,8 @@ void Device::power_on() {
     hca.reset(*this);
     port.reset();
     board.reset();
+    pulse_pins.reset();
+    real_time.reset();
     vport.reset();
     timers.cancel_wake_up();
 }
@@ -105,6 +107,11 @@ void Device::set_module(bool plugged) {
 void Device::set_temperature(Board::Temperature now) {
     Busy busy(*this);
     board.set_temperature(now);
+}
+
+void Device::set_pulse_input(bool high) {
+    Busy busy(*this);
+    pulse_pins.set_input(high);
 }
 
 void Device::mmio_write(u64 offset, u64 value, unsigned size) {

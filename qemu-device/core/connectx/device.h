@@ -18,6 +18,8 @@
 #include "connectx/mkey.h"
 #include "connectx/object_table.h"
 #include "connectx/port.h"
+#include "connectx/pulse_pins.h"
+#include "connectx/real_time_clock.h"
 #include "connectx/receive.h"
 #include "connectx/rq.h"
 #include "connectx/simple_objects.h"
@@ -47,6 +49,7 @@ class Device {
     void set_cable(bool plugged);
     void set_module(bool plugged);
     void set_temperature(Board::Temperature now);
+    void set_pulse_input(bool high);
     void set_tracing(bool on) { tracing = dma.tracing = on; }
     u64 mmio_read(u64 offset, unsigned size);
     void mmio_write(u64 offset, u64 value, unsigned size);
@@ -63,6 +66,9 @@ class Device {
         return *now_;
     }
 
+    // The present time as a queue's completions or an event tell it.
+    u64 stamp(bool in_real_time) const { return in_real_time ? real_time.wire_at(now_ns()) : now_ns(); }
+
     const cx_host_ops *ops;
     void *host;
     cx_config config;
@@ -70,12 +76,14 @@ class Device {
 
     Counters counters;
     Dma dma;
-    TimerQueue timers;     // what the objects below do later                     (timer.h)
-    Hca hca;               // phase, ISSI, capabilities, pages, health            (hca.h)
-    CommandQueue commands; // entries, mailboxes, dispatch                        (command_queue.h)
-    Port port;             // admin and operational state, MTU, PPCNT             (port.h)
-    Board board;           // indicator light, temperature                        (board.h)
-    Vport vport;           // NIC vport context and counters                      (vport.h)
+    TimerQueue timers;       // what the objects below do later                     (timer.h)
+    Hca hca;                 // phase, ISSI, capabilities, pages, health            (hca.h)
+    CommandQueue commands;   // entries, mailboxes, dispatch                        (command_queue.h)
+    Port port;               // admin and operational state, MTU, PPCNT             (port.h)
+    Board board;             // indicator light, temperature                        (board.h)
+    RealTimeClock real_time; // seconds and nanoseconds                           (real_time_clock.h)
+    PulsePins pulse_pins;    // one input, one output                               (pulse_pins.h)
+    Vport vport;             // NIC vport context and counters                      (vport.h)
 
     // Simple numbered things without behaviour.
     ObjectTable<Uar> uars;

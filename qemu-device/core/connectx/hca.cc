@@ -63,6 +63,8 @@ Reply enable_hca(Device &device, const Request &request, const Response &) {
     if (!device.hca.move_to(device, Phase::enabled)) return fail(Status::bad_system_state, kSynPhase);
     device.hca.inline_mode = static_cast<InlineMode>(device.config.inline_headers);
     device.hca.caps.require_inline(device.hca.inline_mode);
+    device.real_time.use(device.config.real_time_clock);
+    if (device.real_time.used()) device.hca.caps.offer_real_time();
     return kOk;
 }
 

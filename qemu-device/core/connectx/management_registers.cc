@@ -46,8 +46,15 @@ Reply read_pcam(Device &, RegisterIn in, RegisterOut out) {
         .set(PcamFeatures::ppcnt_statistical_group, 1);
     return read_caps(in, out, kPortRegisters, 1);
 }
-Reply read_mcam(Device &, RegisterIn in, RegisterOut out) {
+Reply read_mcam(Device &device, RegisterIn in, RegisterOut out) {
     View<McamFeatures>(out.data() + RegisterCaps::features)
+        .set(McamFeatures::mtutc_freq_adj_units, 1)
+        .set(McamFeatures::mtutc_time_adjustment_extended_range, 1)
+        .set(McamFeatures::out_pulse_duration_ns, 1)
+        .set(McamFeatures::npps_period, 1)
+        .set(McamFeatures::ptpcyc2realtime_modify, device.real_time.used())
+        .set(McamFeatures::mtpps_enh_out_per_adj, 1)
+        .set(McamFeatures::mtpps_fs, 1)
         .set(McamFeatures::pcie_outbound_stalled, 1)
         .set(McamFeatures::tx_overflow_buffer_pkt, 1)
         .set(McamFeatures::pcie_performance_group, 1);

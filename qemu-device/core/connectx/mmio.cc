@@ -47,6 +47,10 @@ u32 Device::read_word(u32 offset) const {
         return static_cast<u32>(now_ns() >> 32);
     case kTimerLow:
         return static_cast<u32>(now_ns());
+    case kRealTimeHigh:
+        return static_cast<u32>(real_time.wire_at(now_ns()) >> 32);
+    case kRealTimeLow:
+        return static_cast<u32>(real_time.wire_at(now_ns()));
     // Never zero, and another value at every poll: a poller takes a standing counter for a dead card.
     case kHealthCounter:
         return static_cast<u32>(hca.health) << 24 |

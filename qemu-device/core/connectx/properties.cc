@@ -24,6 +24,9 @@ constexpr cx_property kProperties[] = {
     {"inline-headers", "0",
      "Headers a send request must carry inline, from the next driver on: 0 none, 1 Ethernet, 2 IP, 3 TCP or "
      "UDP"},
+    {"real-time-clock", "false",
+     "Offer a clock that tells the time of day and time stamps of it, from the next driver on"},
+    {"pulse-input", "false", "Level at the pin that takes pulses of another clock"},
     {"beacon", "", "Whether the port's indicator light blinks (read only)"},
     {"record", "", "File to which all that the card does is recorded from now on; empty: none"},
 };

@@ -115,6 +115,7 @@ void deliver(Device &device, const Arrival &arrival, const Verdict::To &to) {
     store_be32(raw + Cqe::rss_hash_result.dword, hash.value);
     cqe.set(Cqe::rss_hash_ip, hash.ip).set(Cqe::rss_hash_l4, hash.l4);
     store_be32(raw + Cqe::qpn.dword, Cqe::qpn.place(to.flow_tag));
+    if (rq->real_time) cqe.set(Cqe::timestamp, device.stamp(true));
     bool strip = strips(*rq, packet);
     if (strip) cqe.set(Cqe::vlan_stripped, 1).set(Cqe::vlan_info, packet.outer_tci);
     std::span<const u8> frame = reshape(device.receive.reshaped.get(), arrival, strip, rq->scatter_fcs);

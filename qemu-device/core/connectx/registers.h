@@ -6,6 +6,7 @@
 #include <span>
 
 #include "connectx/command.h"
+#include "spec/clock_registers.h"
 #include "spec/management_registers.h"
 #include "spec/registers.h"
 
@@ -63,6 +64,13 @@ NICLAB_REGISTER(write_mtmp);
 NICLAB_REGISTER(read_mlcr);
 NICLAB_REGISTER(write_mlcr);
 NICLAB_REGISTER(read_mpcnt);
+// clock_registers.cc
+NICLAB_REGISTER(read_mtpps);
+NICLAB_REGISTER(write_mtpps);
+NICLAB_REGISTER(read_mtppse);
+NICLAB_REGISTER(write_mtppse);
+NICLAB_REGISTER(read_mtutc);
+NICLAB_REGISTER(write_mtutc);
 // management_registers.cc
 NICLAB_REGISTER(read_mcqs);
 NICLAB_REGISTER(read_mcqi);

@@ -62,9 +62,10 @@ Reply check_ring(ConstView<WqContext> wq) {
     return kOk;
 }
 
-Reply check_new(ConstView<RqContext> context, ConstView<WqContext> wq) {
+Reply check_new(const Device &device, ConstView<RqContext> context, ConstView<WqContext> wq) {
     bool inline_memory = context.get(RqContext::mem_rq_type) == 0;
-    if (!inline_memory || context.get(RqContext::rlky) || context.get(RqContext::ts_format) > kTsDefault ||
+    if (!inline_memory || context.get(RqContext::rlky) ||
+        !device.real_time.offers(context.get(RqContext::ts_format)) ||
         context.get(RqContext::state) != static_cast<u32>(QueueState::reset))
         return fail(Status::bad_parameter, kSynType);
     return check_ring(wq);
@@ -74,6 +75,7 @@ void describe(Rq &rq, ConstView<RqContext> context, ConstView<WqContext> wq) {
     auto type = static_cast<WqType>(wq.get(WqContext::wq_type));
     rq.log_size = wq.get(WqContext::log_wq_sz);
     rq.log_stride = wq.get(WqContext::log_wq_stride);
+    rq.real_time = context.get(RqContext::ts_format) == static_cast<u32>(TimeFormat::real_time);
     rq.striding = type != WqType::cyclic;
     rq.strides.linked = type == WqType::linked_list_striding;
     rq.strides.log_count = log_strides(wq);
@@ -103,7 +105,7 @@ bool change_counter_set(Device &device, Rq &rq, u32 id) {
 Reply create_rq(Device &device, const Request &request, const Response &response) {
     auto context = request.view<RqContext>(CreateQueueIn::context);
     auto wq = request.view<WqContext>(CreateQueueIn::wq);
-    if (Reply reply = check_new(context, wq); reply.status != Status::ok) return reply;
+    if (Reply reply = check_new(device, context, wq); reply.status != Status::ok) return reply;
     // Domain 0 owns no key: the stock driver gives it to the queue that never gets a buffer.
     Pd *pd = device.pds.find(wq.get(WqContext::pd));
     if (!pd && wq.get(WqContext::pd) != 0) return fail(Status::bad_resource, kSynPd);

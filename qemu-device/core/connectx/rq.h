@@ -58,7 +58,8 @@ struct Rq {
     bool flush_in_error = false;
     bool scatter_fcs = false;
     bool striding = false;
-    u32 users = 0; // TIRs and indirection table entries that name it
+    bool real_time = false; // time stamps are of the real-time clock
+    u32 users = 0;          // TIRs and indirection table entries that name it
 
     u16 consumer = 0; // WQEs used up, running
     u16 posted = 0;   // doorbell record as last read; read again when consumer reaches it

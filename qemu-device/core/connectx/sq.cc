@@ -107,7 +107,7 @@ bool complete(Device &device, const Sq &sq, u32 sqn, const PostedWqe &wqe) {
     u8 cqe[kCqeBytes] = {};
     View<Cqe>(cqe)
         .set(Cqe::user_index, sq.user_index)
-        .set(Cqe::timestamp, device.now_ns())
+        .set(Cqe::timestamp, device.stamp(sq.real_time))
         .set(Cqe::qpn, sqn)
         .set(Cqe::wqe_counter, wqe.counter)
         .set(Cqe::opcode, static_cast<u32>(CqeOpcode::requester))

@@ -31,6 +31,7 @@ struct Sq {
     u32 cqn = 0, pd = 0, user_index = 0;
     u32 tisn = 0; // 0: none, the queue may not send frames
     bool may_umr = false;
+    bool real_time = false; // time stamps are of the real-time clock
     bool flush_in_error = false;
     InlineMode inline_mode = InlineMode::none; // headers that each WQE must hold inline
     bool software_parser = false;              // WQEs may tell where headers are

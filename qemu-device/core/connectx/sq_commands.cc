@@ -15,13 +15,14 @@ constexpr u32 kSynType = 0x5a0001, kSynSize = 0x5a0002, kSynPd = 0x5a0003, kSynC
               kSynMask = 0x5a000d, kSynInline = 0x5a000e;
 
 constexpr unsigned kLogBlockBytes = 6;
-Reply check_new(const Request &request) {
+Reply check_new(const Device &device, const Request &request) {
     auto context = request.view<SqContext>(CreateQueueIn::context);
     auto wq = request.view<WqContext>(CreateQueueIn::wq);
     bool cyclic = wq.get(WqContext::wq_type) == static_cast<u32>(WqType::cyclic);
     bool offered = !context.get(SqContext::rlky) && !context.get(SqContext::cd_master) &&
                    !context.get(SqContext::allow_multi_pkt_send_wqe) &&
-                   context.get(SqContext::ts_format) <= kTsDefault && context.get(SqContext::tis_lst_sz) <= 1;
+                   device.real_time.offers(context.get(SqContext::ts_format)) &&
+                   context.get(SqContext::tis_lst_sz) <= 1;
     if (!cyclic || !offered || wq.get(WqContext::page_offset) ||
         context.get(SqContext::state) != static_cast<u32>(QueueState::reset))
         return fail(Status::bad_parameter, kSynType);
@@ -45,7 +46,7 @@ Reply choose_inline_mode(const Device &device, ConstView<SqContext> context, Inl
 } // namespace
 
 Reply create_sq(Device &device, const Request &request, const Response &response) {
-    if (Reply reply = check_new(request); reply.status != Status::ok) return reply;
+    if (Reply reply = check_new(device, request); reply.status != Status::ok) return reply;
     auto context = request.view<SqContext>(CreateQueueIn::context);
     auto wq = request.view<WqContext>(CreateQueueIn::wq);
     u32 tisn = context.get(SqContext::tis_lst_sz) ? context.get(SqContext::tis_num_0) : 0;
@@ -74,6 +75,7 @@ Reply create_sq(Device &device, const Request &request, const Response &response
     sq->user_index = context.get(SqContext::user_index);
     sq->tisn = tisn;
     sq->inline_mode = inline_mode;
+    sq->real_time = context.get(SqContext::ts_format) == static_cast<u32>(TimeFormat::real_time);
     sq->may_umr = context.get(SqContext::reg_umr);
     sq->software_parser = context.get(SqContext::allow_swp);
     sq->flush_in_error = context.get(SqContext::flush_in_error_en);

@@ -10,8 +10,6 @@ namespace niclab::connectx {
 
 class Device;
 
-constexpr u32 kTsFreeRunning = 0, kTsDefault = 1; // ts_format: both are the internal timer here
-
 // The one table of transitions; see sq.h and rq.h for who makes which.
 constexpr bool queue_may_move(QueueState from, QueueState to) {
     constexpr bool kAllowed[4][4] = {

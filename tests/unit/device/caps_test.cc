@@ -48,9 +48,9 @@ const Words kGeneralWords = {
     // vport_group_manager, vnic_env_queue_counters, nic_flow_table, mcam_reg, pcam_reg, port_module_event,
     // ports_check, beacon_led, port_type Ethernet, one port
     {0x034, 1u << 31 | 1 << 27 | 1 << 25 | 1 << 22 | 1 << 21 | 1 << 15 | 1 << 13 | 1 << 10 | 1 << 8 | 1},
-    {0x038, 8 << 16 | 1 << 15}, // max_tc, temp_warn_event
-    {0x03c, 1},                 // cqe_version
-    {0x040, 1 << 30 | 1 << 3},  // striding_rq, eth_net_offloads
+    {0x038, 3 << 29 | 8 << 16 | 1 << 15}, // pps, pps_modify, max_tc, temp_warn_event
+    {0x03c, 1},                           // cqe_version
+    {0x040, 1 << 30 | 1 << 3},            // striding_rq, eth_net_offloads
     // cq_moderation, its mode can be modified, periods from a CQE, umr_ptr_rlky
     {0x044, 1 << 29 | 1 << 28 | 1 << 20 | 1 << 15},
     {0x048, 5 << 16 | 12},        // uar_sz, log_pg_sz

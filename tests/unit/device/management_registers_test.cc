@@ -37,11 +37,13 @@ TEST_F(ManagementTest, TellsWhichPortRegistersThereAre) {
 }
 
 TEST_F(ManagementTest, TellsWhichManagementRegistersThereAre) {
-    // MCAM itself, 0x9060, 0x9061; 0x9051; 0x902b; 0x9009, 0x900a, 0x9014.
+    // MCAM itself, 0x9060, 0x9061; 0x9051, 0x9053, 0x9054, 0x9055; 0x902b; 0x9009, 0x900a, 0x9014.
     EXPECT_EQ(mask(caps(kMcam, 0), 0x08),
-              (std::vector<u32>{0x8000'0003, 1 << 17, 1 << 11, 1 << 9 | 1 << 10 | 1 << 20}));
-    // PCIe stalls 4, overflow 3, performance 0; not the long MCIA, for which the later kernel leaves no room.
-    EXPECT_EQ(mask(caps(kMcam, 0), 0x28), (std::vector<u32>{0, 0, 0, 0x19}));
+              (std::vector<u32>{0x8000'0003, 1 << 17 | 7 << 19, 1 << 11, 1 << 9 | 1 << 10 | 1 << 20}));
+    // Clock: scaled units 15, farther moves 14; pins: duration 1, period 0. PCIe stalls 4, overflow 3, pins'
+    // adjustment 2 and selection 1, performance 0. Not the long MCIA, for which the later kernel leaves no
+    // room.
+    EXPECT_EQ(mask(caps(kMcam, 0), 0x28), (std::vector<u32>{0, 0, 0xc003, 0x1f}));
     for (u32 group : {1u, 2u, 3u})
         EXPECT_EQ(mask(caps(kMcam, group), 0x08), (std::vector<u32>{0, 0, 0, 0})) << group;
 }

@@ -57,8 +57,14 @@ class TimerTest : public testing::Test {
         .trace = nullptr,
     };
 
-    Device device{
-        &kOps, this, {.mac = {2}, .queues = 8, .vectors = 16, .inline_headers = 0, .speed_mbps = 100000}};
+    Device device{&kOps,
+                  this,
+                  {.mac = {2},
+                   .queues = 8,
+                   .vectors = 16,
+                   .inline_headers = 0,
+                   .speed_mbps = 100000,
+                   .real_time_clock = false}};
 };
 
 TEST_F(TimerTest, RunsAtItsTimeAndOnce) {

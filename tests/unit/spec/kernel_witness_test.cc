@@ -4,6 +4,7 @@
 #include "kernel_layouts.h"
 
 #include "spec/caps.h"
+#include "spec/clock_registers.h"
 #include "spec/command.h"
 #include "spec/hca.h"
 #include "spec/management_registers.h"

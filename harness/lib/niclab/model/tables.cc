@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spec/caps.h"
+#include "spec/clock_registers.h"
 #include "spec/command.h"
 #include "spec/hca.h"
 #include "spec/init_segment.h"
