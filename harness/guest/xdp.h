@@ -11,10 +11,12 @@
 
 namespace xdp {
 
-inline bpf_insn instruction(unsigned code, unsigned to, std::int16_t offset, std::int32_t value) {
+inline bpf_insn instruction(unsigned code, unsigned to, std::int16_t offset, std::int32_t value,
+                            unsigned from = 0) {
     bpf_insn result{};
     result.code = static_cast<std::uint8_t>(code);
     result.dst_reg = to & 15;
+    result.src_reg = from & 15;
     result.off = offset;
     result.imm = value;
     return result;
@@ -34,6 +36,22 @@ inline int load(std::span<const bpf_insn> code) {
     load.insns = reinterpret_cast<std::uintptr_t>(code.data());
     load.license = reinterpret_cast<std::uintptr_t>("GPL");
     return call(BPF_PROG_LOAD, load);
+}
+
+/// A map of AF_XDP sockets by receive queue; its descriptor, or -1 with errno.
+inline int make_socket_map(std::uint32_t queues) {
+    bpf_attr create{};
+    create.map_type = BPF_MAP_TYPE_XSKMAP;
+    create.key_size = create.value_size = sizeof(std::uint32_t);
+    create.max_entries = queues;
+    return call(BPF_MAP_CREATE, create);
+}
+inline int put_socket(int map, std::uint32_t queue, int socket) {
+    bpf_attr update{};
+    update.map_fd = static_cast<std::uint32_t>(map);
+    update.key = reinterpret_cast<std::uintptr_t>(&queue);
+    update.value = reinterpret_cast<std::uintptr_t>(&socket);
+    return call(BPF_MAP_UPDATE_ELEM, update);
 }
 
 /// At the driver's own hook or not at all; it goes with this process. -1 with errno.

@@ -53,7 +53,7 @@ Result<std::string> recipe(const std::string &script, const std::vector<std::str
 }
 
 Status add_guest_programs(VmSpec &spec) {
-    for (const char *program : {"xfer", "wire", "reflect", "load"}) {
+    for (const char *program : {"xfer", "wire", "reflect", "zero_copy", "load"}) {
         fs::path path = guest_programs() / program;
         if (!fs::exists(path))
             return Error{fmt::format("{} is not built; run: cmake --build {}", path.string(),
