@@ -192,6 +192,24 @@ TEST_F(SqTest, FramesCutAnywhereWithOffloadAskedForNeverLeaveTheGuestsBytes) {
             }
 }
 
+TEST_F(SqTest, WhereAFrameIsSplitOverTwoSegmentsMakesNoDifference) {
+    for (const Bytes &whole : frames_with_long_headers(pattern(40)))
+        for (WqeOpcode opcode : {WqeOpcode::send, WqeOpcode::lso}) {
+            u64 address = card_.buffer(whole);
+            u32 bytes = static_cast<u32>(whole.size());
+            auto sent = [&](u32 split) {
+                SendWqe wqe{.opcode = opcode, .checksums = 0xc0, .mss = 16};
+                if (split) wqe.pointer(card_.lkey, address, split);
+                std::vector<Bytes> out = wire(wqe.pointer(card_.lkey, address + split, bytes - split));
+                if (card_.drain(cq_).at(0).opcode() == CqeOpcode::requester_error) recover();
+                return out;
+            };
+            std::vector<Bytes> in_one_piece = sent(0);
+            for (u32 split = 1; split < bytes; ++split)
+                ASSERT_EQ(sent(split), in_one_piece) << split;
+        }
+}
+
 // ---- Large send
 // -----------------------------------------------------------------------------------------------------------
 TEST_F(SqTest, LargeSendTakesItsHeaderFromTheWqeOrFromMemory) {
