@@ -2,11 +2,16 @@
 # Shared by the image recipes: the cache, its locks, and Debian packages that are fetched but never installed.
 # shellcheck shell=bash
 
+export LC_ALL=C.UTF-8 # what tools say is read here
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() {
     say "$*"
     exit 1
 }
+
+# shellcheck source=../harness/host/entry.bash
+source "${BASH_SOURCE[0]%/*}/../harness/host/entry.bash"
 
 kernel_series=(6.1 6.12)
 
@@ -112,15 +117,18 @@ refresh_lists() {
     fi
 }
 
-# A folder beside the entries to build in; thrown away unless publish renames it.
+# A folder beside the entries to build in; thrown away unless publish renames it. The lock is ours, so what looks like one is of
+# somebody who was killed.
 new_entry() {
     mkdir -p "${1%/*}"
+    rm -rf "${1%-*}"-*.??????
     work=$(mktemp -d "$1.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     chmod 755 "$work"
 }
 
 publish() {
+    seal_entry "$work"
     mv -T "$work" "$1"
     trap - EXIT
 }
