@@ -23,6 +23,7 @@
 #include "net/net.h"
 #include "qom/object.h"
 #include "system/system.h"
+#include "connectx_tlb.h"
 #include "cx_core.h"
 #include "trace.h"
 
@@ -52,6 +53,7 @@ struct ConnectxState {
     uint32_t speed;
     bool real_time_clock;
 
+    struct connectx_tlb tlb;
     struct cx_core *core;
     struct cx_recorder *recorder; /* NULL: nothing is recorded */
     char *record;                 /* its file */
@@ -62,55 +64,79 @@ struct ConnectxState {
 
 /* --- what the core asks of its host -------------------------------------- */
 
+static size_t connectx_page_offset(uint64_t iova)
+{
+    return iova & ((1 << CONNECTX_TLB_PAGE_BITS) - 1);
+}
+
 static int connectx_dma_read(void *host, uint64_t iova, void *dst, size_t len)
 {
-    return pci_dma_read(PCI_DEVICE(host), iova, dst, len) == MEMTX_OK ?
-           0 : -EFAULT;
+    ConnectxState *s = host;
+    MemoryRegionCache *page = connectx_tlb_lookup(&s->tlb, iova, len, false);
+
+    if (page) {
+        smp_mb(); /* what this access follows was seen before, as on a bus */
+        memcpy(dst, page->ptr + connectx_page_offset(iova), len);
+        return 0;
+    }
+    if (pci_dma_read(&s->parent_obj, iova, dst, len) == MEMTX_OK) {
+        return 0;
+    }
+    connectx_tlb_fault(&s->tlb, iova, false);
+    return -EFAULT;
+}
+
+static int connectx_write_long_way(ConnectxState *s, uint64_t iova,
+                                   const void *src, size_t len)
+{
+    if (pci_dma_write(&s->parent_obj, iova, src, len) == MEMTX_OK) {
+        return 0;
+    }
+    connectx_tlb_fault(&s->tlb, iova, true);
+    return -EFAULT;
 }
 
 static int connectx_dma_write(void *host, uint64_t iova, const void *src,
                               size_t len)
 {
-    return pci_dma_write(PCI_DEVICE(host), iova, src, len) == MEMTX_OK ?
-           0 : -EFAULT;
-}
+    ConnectxState *s = host;
+    MemoryRegionCache *page = connectx_tlb_lookup(&s->tlb, iova, len, true);
+    size_t offset = connectx_page_offset(iova);
 
-/* Host memory behind all of the entry; a fault or a register is none. */
-static uint8_t *connectx_map_entry(PCIDevice *dev, uint64_t iova, size_t len)
-{
-    dma_addr_t mapped = len;
-    ram_addr_t offset;
-    uint8_t *to = pci_dma_map(dev, iova, &mapped, DMA_DIRECTION_FROM_DEVICE);
-
-    if (to && (mapped < len || !memory_region_from_host(to, &offset))) {
-        pci_dma_unmap(dev, to, mapped, DMA_DIRECTION_FROM_DEVICE, 0);
-        to = NULL;
+    if (page) {
+        smp_mb();
+        memcpy(page->ptr + offset, src, len);
+        address_space_cache_invalidate(page, offset, len);
+        return 0;
     }
-    return to;
+    return connectx_write_long_way(s, iova, src, len);
 }
 
 /*
- * One translation for both stores: a memory copy may store its pieces in any
- * order, so the last word, aligned and in one piece, follows a barrier.
+ * A memory copy may store its pieces in any order, so the last word, aligned
+ * and in one piece, follows a barrier.
  */
 static int connectx_dma_write_entry(void *host, uint64_t iova,
                                     const void *src, size_t len)
 {
-    PCIDevice *dev = PCI_DEVICE(host);
+    ConnectxState *s = host;
     const size_t body = len - sizeof(uint32_t);
     const uint8_t *last = (const uint8_t *)src + body;
-    uint8_t *to = connectx_map_entry(dev, iova, len);
+    MemoryRegionCache *page = connectx_tlb_lookup(&s->tlb, iova, len, true);
+    size_t offset = connectx_page_offset(iova);
 
-    if (!to) {
-        int ret = connectx_dma_write(host, iova, src, body);
+    if (!page) {
+        int ret = connectx_write_long_way(s, iova, src, body);
 
-        return ret ? ret : connectx_dma_write(host, iova + body, last,
-                                              sizeof(uint32_t));
+        return ret ? ret : connectx_write_long_way(s, iova + body, last,
+                                                   sizeof(uint32_t));
     }
-    memcpy(to, src, body);
+    smp_mb();
+    memcpy(page->ptr + offset, src, body);
     smp_wmb();
-    qatomic_set((uint32_t *)(to + body), (uint32_t)ldl_he_p(last));
-    pci_dma_unmap(dev, to, len, DMA_DIRECTION_FROM_DEVICE, len);
+    qatomic_set((uint32_t *)(page->ptr + offset + body),
+                (uint32_t)ldl_he_p(last));
+    address_space_cache_invalidate(page, offset, len);
     return 0;
 }
 
@@ -507,6 +533,7 @@ static void connectx_realize(PCIDevice *dev, Error **errp)
         goto exit_msix;
     }
     connectx_make_nic(s);
+    connectx_tlb_init(&s->tlb, dev);
     return;
 
 exit_msix:
@@ -523,6 +550,7 @@ static void connectx_exit(PCIDevice *dev)
     qemu_del_nic(s->nic);
     s->nic = NULL;
     timer_del(s->timer);
+    connectx_tlb_exit(&s->tlb);
     pcie_aer_exit(dev);
     connectx_exit_msix(s);
     pcie_cap_exit(dev);
@@ -546,22 +574,36 @@ static void connectx_reset_hold(Object *obj, ResetType type)
 
 /* --- QOM ----------------------------------------------------------------- */
 
+static bool connectx_visit_counter(Visitor *v, const char *name, uint64_t value,
+                                   Error **errp)
+{
+    return visit_type_uint64(v, name, &value, errp);
+}
+
+static bool connectx_visit_counters(ConnectxState *s, Visitor *v, Error **errp)
+{
+    for (size_t i = 0; i < cx_core_counter_count(); i++) {
+        if (!connectx_visit_counter(v, cx_core_counter_name(i),
+                                    cx_core_counter(s->core, i), errp)) {
+            return false;
+        }
+    }
+    return connectx_visit_counter(v, "translations", s->tlb.lookups, errp) &&
+           connectx_visit_counter(v, "translation_misses", s->tlb.misses,
+                                  errp) &&
+           connectx_visit_counter(v, "translation_invalidations",
+                                  s->tlb.invalidations, errp);
+}
+
 static void connectx_get_counters(Object *obj, Visitor *v, const char *name,
                                   void *opaque, Error **errp)
 {
     ConnectxState *s = CONNECTX(obj);
-    size_t count = s->core ? cx_core_counter_count() : 0;
-    bool ok = true;
 
     if (!visit_start_struct(v, name, NULL, 0, errp)) {
         return;
     }
-    for (size_t i = 0; ok && i < count; i++) {
-        uint64_t value = cx_core_counter(s->core, i);
-
-        ok = visit_type_uint64(v, cx_core_counter_name(i), &value, errp);
-    }
-    if (ok) {
+    if (!s->core || connectx_visit_counters(s, v, errp)) {
         visit_check_struct(v, errp);
     }
     visit_end_struct(v, NULL);
