@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench.h"
 #include "commands.h"
 #include "niclab/artifacts.h"
 #include "niclab/bench/report.h"
@@ -37,12 +38,6 @@ Result<std::vector<const Row *>> rows_named(std::span<const Row> rows, const std
     }
     return found;
 }
-
-struct Selection {
-    std::vector<const Scenario *> scenarios;
-    std::vector<const Driver *> drivers;
-    std::vector<const IommuKind *> iommus;
-};
 
 Result<Selection> select(const BenchOptions &options) {
     Selection selection;
@@ -157,6 +152,8 @@ int bench(const BenchOptions &options) {
     }
     auto run = RunFolder::create("bench");
     if (!run.ok()) return failure(run.why());
+    if (options.host) return bench_host(*selection, options, *run);
+    if (options.wall) return bench_wall(*selection, options, *run);
     std::vector<std::string> problems;
     auto report = measure(*selection, options, *run, problems);
     if (!report.ok()) return failure(report.why() + "; see " + run->path().string());

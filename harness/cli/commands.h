@@ -45,6 +45,8 @@ struct BenchOptions {
     unsigned top = 0;
     std::string json; ///< file for the result; empty: only in the run's folder
     bool list = false;
+    bool host = false;                ///< what QEMU executes, not the guest
+    bool wall = false;                ///< by the clock
     std::vector<std::string> compare; ///< two result files: nothing is measured
 };
 int bench(const BenchOptions &options);

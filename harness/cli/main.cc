@@ -95,13 +95,22 @@ CLI::App *add_bench(CLI::App &app, BenchOptions &options) {
         ->delimiter(',')
         ->allow_extra_args(false);
     add_kernel(verb, options.kernel);
-    verb->add_option("--repeat", options.repetitions, "Runs of each setting")
-        ->check(CLI::Range(1, 100))
-        ->capture_default_str();
-    verb->add_option("--top", options.top, "Show that many functions of each cell")
-        ->check(CLI::Range(0, 40))
-        ->capture_default_str();
-    verb->add_option("--json", options.json, "Also write the result to this file")->type_name("FILE");
+    CLI::Option *repeat = verb->add_option("--repeat", options.repetitions, "Runs of each setting")
+                              ->check(CLI::Range(1, 100))
+                              ->capture_default_str();
+    CLI::Option *top = verb->add_option("--top", options.top, "Show that many functions of each cell")
+                           ->check(CLI::Range(0, 40))
+                           ->capture_default_str();
+    CLI::Option *json =
+        verb->add_option("--json", options.json, "Also write the result to this file")->type_name("FILE");
+    verb->add_flag("--host", options.host,
+                   "Count what QEMU itself executes instead; minutes for each setting")
+        ->excludes(repeat)
+        ->excludes(json);
+    verb->add_flag("--wall", options.wall, "Time by the clock instead: medians of --repeat runs in turn")
+        ->excludes("--host")
+        ->excludes(top)
+        ->excludes(json);
     verb->add_option("--compare", options.compare,
                      "Compare two results instead of measuring; status 1 when something got dearer")
         ->expected(2)

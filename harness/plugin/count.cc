@@ -2,7 +2,10 @@
 // A TCG plugin that counts how often each guest instruction runs. It knows nothing of symbols or packets: at
 // each mark of the guest it hands the counts of the addresses to its listener, who knows the rest.
 //
-//   -plugin count.so,socket=PATH
+//   -plugin count.so,socket=PATH[,host=on]
+//
+// With host=on it counts nothing itself: QEMU runs under callgrind, which counts between the marks "begin
+// NAME" and "end NAME".
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +19,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include <valgrind/callgrind.h>
 
 extern "C" {
 #include <qemu-plugin.h>
@@ -75,6 +80,7 @@ struct MarkRegisters {
 
 qemu_plugin_id_t own_id;
 bool is_counting = false;
+bool counts_host = false;
 int listener = -1;
 Counters counters;
 MarkRegisters registers;
@@ -132,11 +138,22 @@ void start_counting(qemu_plugin_id_t id) {
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 }
 
+void tell_callgrind(const std::string &text) {
+    if (text.starts_with("begin ")) {
+        CALLGRIND_START_INSTRUMENTATION;
+        CALLGRIND_ZERO_STATS;
+    } else if (text.starts_with("end ")) {
+        CALLGRIND_DUMP_STATS_AT(text.c_str());
+        CALLGRIND_STOP_INSTRUMENTATION;
+    }
+}
+
 /// Runs on the guest's CPU, so virtual time stands still; QEMU's monitor answers all the same.
 void on_mark(unsigned, void *) {
     if (listener < 0) return;
-    if (!is_counting) qemu_plugin_reset(own_id, start_counting);
+    if (!is_counting && !counts_host) qemu_plugin_reset(own_id, start_counting);
     std::string text = guest_memory(value_of(registers.rdi), value_of(registers.rsi), kLongestText);
+    if (counts_host) tell_callgrind(text);
     std::string attachment =
         guest_memory(value_of(registers.rdx), value_of(registers.rcx), kLongestAttachment);
     std::vector<AddressCount> ran = counters.take();
@@ -194,6 +211,10 @@ extern "C" QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const
     std::string path;
     for (int i = 0; i < argc; ++i) {
         std::string_view word = argv[i];
+        if (word == "host=on") {
+            counts_host = true;
+            continue;
+        }
         if (!word.starts_with(kSocket)) {
             std::fprintf(stderr, "count: unknown argument '%s'\n", argv[i]);
             return -1;

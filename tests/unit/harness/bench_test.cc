@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "niclab/bench/callgrind.h"
+#include "niclab/bench/host.h"
 #include "niclab/bench/marks.h"
 #include "niclab/bench/report.h"
+#include "niclab/bench/wall.h"
 
 namespace fs = std::filesystem;
 
@@ -81,6 +83,67 @@ TEST(BenchCallgrind, AFunctionHasWhatItExecutedItself) {
     EXPECT_FALSE(parse_callgrind("").ok());
     EXPECT_FALSE(parse_callgrind("fn=main\n0 1\n").ok());
     EXPECT_FALSE(parse_callgrind("fn=(1) main\n0 many\n").ok());
+}
+
+TEST(BenchHost, AUnitCostsTheDifferenceOfTheDumpsInEachGroup) {
+    std::map<std::string, CallgrindDump> dumps;
+    dumps["end tx-60 1"] = {"", {{"igb_start_xmit", 1000}, {"vtd_iommu_translate", 50}}};
+    dumps["end tx-60 2"] = {"", {{"igb_start_xmit", 1800}, {"vtd_iommu_translate", 50}, {"memcpy", 16}}};
+    Planned planned{*find_scenario("tx-60"), 8};
+    Measured measured = host_cost(dumps, planned, **find_driver("igb"));
+    ASSERT_EQ(measured.cost.functions.size(), 2u);
+    EXPECT_EQ(measured.cost.functions[0].module, "card");
+    EXPECT_EQ(measured.cost.functions[0].instructions, 100);
+    EXPECT_EQ(measured.cost.functions[1].module, "copies");
+    EXPECT_EQ(measured.cost.functions[1].instructions, 2);
+    EXPECT_EQ(host_cost(dumps, planned, **find_driver("mlx5_core")).cost.functions[0].module, "other port");
+    dumps.erase("end tx-60 2");
+    EXPECT_FALSE(host_cost(dumps, planned, **find_driver("igb")).why_not.empty());
+}
+
+TEST(BenchHost, TheSendersOwnWorkIsSubtracted) {
+    std::map<std::string, CallgrindDump> dumps;
+    dumps["end rx-drop-60 1"] = {"", {{"igb_receive", 1000}, {"e1000e_tx", 400}}};
+    dumps["end rx-drop-60 2"] = {"", {{"igb_receive", 1800}, {"e1000e_tx", 800}}};
+    Planned planned{*find_scenario("rx-drop-60"), 8};
+    EXPECT_FALSE(host_cost(dumps, planned, **find_driver("igb")).why_not.empty());
+    dumps["end rx-drop-60+base 1"] = {"", {{"e1000e_tx", 400}}};
+    dumps["end rx-drop-60+base 2"] = {"", {{"e1000e_tx", 800}}};
+    Measured measured = host_cost(dumps, planned, **find_driver("igb"));
+    ASSERT_EQ(measured.cost.functions.size(), 1u);
+    EXPECT_EQ(measured.cost.functions[0].name, "igb_receive");
+    EXPECT_EQ(measured.cost.functions[0].instructions, 100);
+}
+
+TEST(BenchWall, ARateIsTheDifferenceOfTheWindows) {
+    std::vector<Planned> planned = {{*find_scenario("tx-60"), 1000}, {*find_scenario("rr-1"), 10}};
+    auto times = read_times("time tx-60 30000000 50000000\nskip rr-1 the other end is gone\n", planned);
+    ASSERT_TRUE(times.ok()) << times.why();
+    EXPECT_DOUBLE_EQ((*times)[0].per_second, 50000);
+    EXPECT_EQ((*times)[1].why_not, "the other end is gone");
+    EXPECT_EQ(read_times("broken no link\n", planned).why(), "no link");
+    for (const char *bad : {"", "time tx-60 3\n", "time tx-60 5 5\n", "time tx-60 many more\n"})
+        EXPECT_FALSE(read_times(bad, planned)->at(0).why_not.empty()) << bad;
+}
+
+TEST(BenchWall, TheMedianStandsBetweenTheExtremes) {
+    EXPECT_EQ(rate(**find_scenario("tx-60"), {50000, 70000, 60000}), "60.0 (50.0 to 70.0) kframe/s");
+    EXPECT_EQ(rate(**find_scenario("tcp-out"), {1e6 / 1024 / 8}), "1.0 (1.0 to 1.0) Mbit/s");
+}
+
+TEST(BenchHost, EveryFunctionHasAGroup) {
+    const Driver &igb = **find_driver("igb"), &ours = **find_driver("niclab");
+    for (auto [function, driver, group] : {std::tuple{"e1000x_rx_ready", &igb, "other port"},
+                                           {"e1000x_update_regs_on_link_up", &igb, "card"},
+                                           {"niclab::connectx::send", &ours, "card"},
+                                           {"g_hash_table_lookup", &ours, "vIOMMU"},
+                                           {"qemu_send_packet", &ours, "net"},
+                                           {"msix_notify", &ours, "PCI, MSI"},
+                                           {"address_space_rw", &ours, "memory"},
+                                           {"memory_region_dispatch_write", &ours, "memory"},
+                                           {"__memcpy_avx_unaligned_erms", &ours, "copies"},
+                                           {"cpu_exec_loop", &ours, "processor"}})
+        EXPECT_STREQ(host_group(function, *driver), group) << function;
 }
 
 Window window(std::vector<counting::AddressCount> counts, std::uint64_t frames) {

@@ -99,7 +99,8 @@ std::map<std::string, Measured> Journal::results(const std::vector<Planned> &pla
     return all;
 }
 
-/// The guest's script as a file that the machine gets.
+} // namespace
+
 Status add_script(VmSpec &spec, const Setting &setting, const std::vector<Planned> &planned,
                   const RunFolder &run) {
     std::string name = fmt::format("autorun-{}-{}", setting.driver->name, setting.iommu->name);
@@ -107,8 +108,6 @@ Status add_script(VmSpec &spec, const Setting &setting, const std::vector<Planne
     spec.files.push_back({run.file(name).string(), "/niclab/autorun", 0755});
     return {};
 }
-
-} // namespace
 
 VmSpec counting_machine(const Setting &setting) {
     VmSpec spec;

@@ -27,6 +27,10 @@ struct Setting {
 Result<std::map<std::string, Measured>>
 counting_run(const Setting &setting, const std::vector<Planned> &planned, const RunFolder &run);
 
+/// The guest's script as a file that the machine gets.
+Status add_script(VmSpec &spec, const Setting &setting, const std::vector<Planned> &planned,
+                  const RunFolder &run);
+
 /// The machine of a setting, without what the run itself adds.
 VmSpec counting_machine(const Setting &setting);
 

@@ -28,13 +28,13 @@ void add(std::map<Key, Sum> &sums, const Window &window, std::int64_t sign, cons
     }
 }
 
-void sort(std::vector<FunctionCost> &functions) {
+} // namespace
+
+void sort_by_cost(std::vector<FunctionCost> &functions) {
     std::sort(functions.begin(), functions.end(), [](const FunctionCost &a, const FunctionCost &b) {
         return std::tie(b.instructions, a.module, a.name) < std::tie(a.instructions, b.module, b.name);
     });
 }
-
-} // namespace
 
 Window window_of(std::span<const counting::AddressCount> counts, const Counters &before,
                  const Counters &after) {
@@ -55,7 +55,7 @@ Cost unit_cost(const Window &once, const Window &twice, std::uint64_t units, con
     for (const auto &[key, sum] : sums)
         if (sum.instructions != 0)
             cost.functions.push_back({key.second, key.first, each(sum.instructions), each(sum.entries)});
-    sort(cost.functions);
+    sort_by_cost(cost.functions);
     for (const auto &[name, value] : twice.card) {
         auto first = once.card.find(name);
         std::uint64_t less = first == once.card.end() ? 0 : first->second;
@@ -100,7 +100,7 @@ Cost Cost::minus(const Cost &other) const {
     Cost rest;
     for (const auto &[key, function] : merged)
         if (function.instructions != 0) rest.functions.push_back(function);
-    sort(rest.functions);
+    sort_by_cost(rest.functions);
     rest.card = card;
     for (const auto &[name, value] : other.card)
         rest.card[name] -= value;

@@ -29,6 +29,9 @@ struct FunctionCost {
     double entries = 0;
 };
 
+/// The dearest first.
+void sort_by_cost(std::vector<FunctionCost> &functions);
+
 struct Cost {
     std::vector<FunctionCost> functions; ///< the dearest first
     std::map<std::string, double> card;

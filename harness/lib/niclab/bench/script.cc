@@ -12,8 +12,6 @@ namespace {
 // and IPv6 is off, so that nothing but the load is on the wire.
 constexpr const char *kPrologue = R"(#!/bin/sh
 load=/niclab/load
-$load note start
-broken() { $load note "broken $*"; exit 1; }
 
 # bind PORT-ADDRESS PCI-DRIVER MODULE: prints the card's address
 bind() {
@@ -55,14 +53,27 @@ wait_link() {
 }
 
 mac_in() { ip netns exec $1 cat /sys/class/net/$2/address; }
+)";
 
-# measure NAME VERB COUNT OPTION...
+// measure NAME VERB COUNT OPTION...
+constexpr const char *kCounted = R"(
+$load note start
+broken() { $load note "broken $*"; exit 1; }
 measure() {
     name=$1 verb=$2
     shift 2
     why=$($load $verb $name "$@" 2>&1) || $load note "skip $name $why"
 }
 )";
+
+constexpr const char *kTimed = R"sh(
+broken() { echo "broken $*"; exit 0; }
+measure() {
+    name=$1 verb=$2
+    shift 2
+    $load $verb $name "$@" 2>/tmp/why || echo "skip $name $(tail -n 1 /tmp/why)"
+}
+)sh";
 
 std::string connection(const Driver &driver) {
     return fmt::format(R"(
@@ -114,13 +125,22 @@ std::string scenario_lines(const Planned &planned) {
     return lines;
 }
 
+std::string all_lines(const Driver &driver, const std::vector<Planned> &planned) {
+    std::string lines = connection(driver);
+    for (const Planned &each : planned)
+        lines += "\n" + scenario_lines(each);
+    return lines;
+}
+
 } // namespace
 
 std::string guest_script(const Driver &driver, const std::vector<Planned> &planned) {
-    std::string script = kPrologue + connection(driver);
-    for (const Planned &each : planned)
-        script += "\n" + scenario_lines(each);
-    return script + "\n$load publish kallsyms /proc/kallsyms\n$load note done\n";
+    return kPrologue + (kCounted + all_lines(driver, planned)) +
+           "\n$load publish kallsyms /proc/kallsyms\n$load note done\n";
+}
+
+std::string timed_script(const Driver &driver, const std::vector<Planned> &planned) {
+    return kPrologue + (kTimed + all_lines(driver, planned));
 }
 
 } // namespace niclab::bench
