@@ -54,6 +54,7 @@ int bench(const BenchOptions &options);
 struct DescribeOptions {
     std::vector<std::string> words; ///< a topic; none: all of them
     bool json = false;
+    bool markdown = false; ///< the reference page of the documentation, without words
 };
 int describe(const DescribeOptions &options);
 

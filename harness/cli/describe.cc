@@ -39,7 +39,9 @@ Result<std::string> text_for(const DescribeOptions &options) {
     std::vector<std::string> words = options.words;
     if (!words.empty() && words[0] == kCard) words.erase(words.begin());
     if (!words.empty() && words[0] == "bytes") return decoded(words);
+    if (options.markdown && words.empty()) return model::reference_page();
     auto document = NICLAB_TRY(model::describe(words));
+    if (options.markdown) return model::as_markdown(document);
     return options.json ? document.dump(2) + "\n" : model::as_text(document);
 }
 

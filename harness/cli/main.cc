@@ -125,7 +125,9 @@ CLI::App *add_describe(CLI::App &app, DescribeOptions &options) {
         known += name + ", ";
     verb->add_option("topic", options.words,
                      known + "layout NAME, syndrome NUMBER, bytes LAYOUT HEX...; nothing for all");
-    verb->add_flag("--json", options.json, "As JSON");
+    CLI::Option *json = verb->add_flag("--json", options.json, "As JSON");
+    verb->add_flag("--markdown", options.markdown, "As tables of a page; without a topic the whole page")
+        ->excludes(json);
     return verb;
 }
 

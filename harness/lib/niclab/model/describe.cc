@@ -163,4 +163,38 @@ std::string as_text(const Document &document) {
     return text;
 }
 
+std::string as_markdown(const Document &document) {
+    std::string text;
+    for (const auto &[name, rows] : document.items()) {
+        text += fmt::format("## {}\n\n", name);
+        if (rows.empty()) continue;
+        std::string heading = "|", rule = "|";
+        for (const auto &[key, value] : rows.front().items()) {
+            heading += fmt::format(" {} |", key);
+            rule += " --- |";
+        }
+        text += fmt::format("{}\n{}\n", heading, rule);
+        for (const Document &row : rows) {
+            text += "|";
+            for (const auto &[key, value] : row.items())
+                text += cell(value).empty() ? " |" : fmt::format(" {} |", cell(value));
+            text += "\n";
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+Result<std::string> reference_page() {
+    std::string text = "<!-- Written by ./niclab describe --markdown; the unit tests compare. -->\n\n"
+                       "# connectx: reference\n\n"
+                       "Out of the tables that the card works by. What it does with them is told in "
+                       "[connectx.md](connectx.md).\n\n";
+    for (const char *topic :
+         {"identity", "properties", "capabilities", "commands", "registers", "events", "counters"})
+        text += as_markdown(NICLAB_TRY(describe({topic})));
+    text.pop_back(); // one line's end at the end
+    return text;
+}
+
 } // namespace niclab::model

@@ -19,5 +19,10 @@ Result<Document> describe(const std::vector<std::string> &words);
 
 /// Tables with headings.
 std::string as_text(const Document &document);
+/// The same for pages of documentation.
+std::string as_markdown(const Document &document);
+
+/// docs/connectx-reference.md: the topics that a user of the card looks up.
+Result<std::string> reference_page();
 
 } // namespace niclab::model
