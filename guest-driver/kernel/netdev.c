@@ -81,6 +81,8 @@ static void queues_stop(struct niclab *lab)
 
 	for (i = 0; i < lab->params.channels; i++)
 		napi_disable(&lab->channels[i].napi);
+	/* napi_disable() waits until a poll has said that it is complete, and ours arms the queues after that. */
+	synchronize_net();
 	netif_tx_disable(lab->netdev);
 	for (i = 0; i < lab->params.channels; i++)
 		niclab_tx_drain(&lab->channels[i]);
