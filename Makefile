@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test bench check format lint unit cosim peers e2e modules qemu clean
+.PHONY: help setup demo test bench nightly check format lint unit cosim peers e2e modules qemu clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ test: setup ## Run every test: unit, cosim, peers, e2e, and that counting repeat
 
 bench: setup ## Count what a frame, a KiB or a round costs: stock driver, ours and other cards; print the table
 	@./niclab bench --json build/bench.json
+
+nightly: setup ## Run every suite on many kinds of machines, keep the results, write build/nightly.html
+	@status=0; ./niclab matrix tests/nightly.yaml || status=$$?; ./niclab report && exit $$status
 
 check: setup lint modules ## Format, lint, both kernels' modules, unit and cosim under sanitizers
 	@tests/run unit cosim

@@ -81,6 +81,28 @@ struct DoctorOptions {
 };
 int doctor(const DoctorOptions &options);
 
+struct MatrixOptions {
+    std::string file;
+    std::string db;   ///< file of results
+    std::string only; ///< part of a cell's name, or a pattern
+    std::string host; ///< whose share is run; empty: all cells
+    unsigned jobs = 1;
+    bool list = false, resume = false;
+};
+int matrix(const MatrixOptions &options);
+
+struct ReportOptions {
+    std::string db, output;
+    std::string since; ///< a number of nights, or a day
+};
+int report(const ReportOptions &options);
+
+struct BisectOptions {
+    std::string cell, good, bad;
+    std::string db, file; ///< the file says which tests are quarantined
+};
+int bisect(const BisectOptions &options);
+
 /// Prints the sentence; 128 + signal number when a signal is why, else 1.
 int failure(const std::string &why);
 

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.h"
+#include "matrix_verbs.h"
 #include "niclab/lifeline.h"
 #include "niclab/model/describe.h"
 #include "niclab/progress.h"
@@ -217,6 +218,12 @@ int run(std::vector<std::string> words) {
     CLI::App *bench_verb = add_bench(app, bench_options);
     DoctorOptions doctor_options;
     CLI::App *doctor_verb = add_doctor(app, doctor_options);
+    MatrixOptions matrix_options;
+    CLI::App *matrix_verb = add_matrix(app, matrix_options);
+    ReportOptions report_options;
+    CLI::App *report_verb = add_report(app, report_options);
+    BisectOptions bisect_options;
+    CLI::App *bisect_verb = add_bisect(app, bisect_options);
 
     set_progress(timed_line);
     std::vector<std::string> command = split_command(words);
@@ -237,6 +244,9 @@ int run(std::vector<std::string> words) {
     if (trace_verb->parsed()) return trace(trace_options);
     if (demo_verb->parsed()) return demo(demo_options);
     if (bench_verb->parsed()) return bench(bench_options);
+    if (matrix_verb->parsed()) return matrix(matrix_options);
+    if (report_verb->parsed()) return report(report_options);
+    if (bisect_verb->parsed()) return bisect(bisect_options);
     up_options.caching_mode = caching_mode == "on";
     up_options.command = command;
     return up(up_options);

@@ -10,6 +10,7 @@
 
 #include "niclab/artifacts.h"
 #include "niclab/lifeline.h"
+#include "niclab/matrix/machine.h"
 #include "niclab/progress.h"
 
 namespace niclab::scenarios {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<Lab>> boot() {
     spec.vcpus = 4; // as many channels
     for (NicSpec &nic : spec.nics)
         nic.model = subject().card;
+    NICLAB_TRY(matrix::set_iommu_from_environment(spec));
     if (subject().driver == "niclab") NICLAB_TRY(add_driver(spec));
     Vm vm = NICLAB_TRY(boot_machine(spec, run));
     auto lab = std::make_unique<Lab>(std::move(vm));

@@ -30,6 +30,12 @@ size_t kept_runs() {
     return kKeptRuns;
 }
 
+/// Below build/runs, or where NICLAB_RUNS says: what runs many programs keeps the runs of each apart.
+fs::path runs_root() {
+    const char *own = std::getenv("NICLAB_RUNS");
+    return own && *own ? fs::path(own) : build_root() / "runs";
+}
+
 /// The folder's name holds the pid of its run: "20250102T030405.678Z-<pid>-<name>".
 bool still_running(const fs::path &folder) {
     std::string name = folder.filename();
@@ -61,7 +67,7 @@ std::string now_utc(const char *format) {
 } // namespace
 
 Result<RunFolder> RunFolder::create(const std::string &name) {
-    fs::path runs = build_root() / "runs";
+    fs::path runs = runs_root();
     std::error_code failed;
     fs::create_directories(runs, failed);
     if (failed) return Error{"cannot make " + runs.string() + ": " + failed.message()};

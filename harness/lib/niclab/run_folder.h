@@ -15,7 +15,7 @@ namespace niclab {
 class RunFolder {
   public:
     /// Makes build/runs/<UTC time>-<pid>-<name>/ and removes the oldest ones beyond the last 20
-    /// (NICLAB_KEEP_RUNS).
+    /// (NICLAB_KEEP_RUNS). NICLAB_RUNS names another folder than build/runs.
     static Result<RunFolder> create(const std::string &name);
 
     const std::filesystem::path &path() const { return path_; }

@@ -129,6 +129,24 @@ TEST(DocumentedCommands, WrongWordsEndWithASentenceAndStatusTwo) {
     EXPECT_THAT(record.text, HasSubstr("record of a card"));
 }
 
+TEST(DocumentedCommands, WrongWordsOfNightsEndWithASentenceAndStatusTwo) {
+    for (const char *words : {"matrix", "matrix /no/such.yaml", "matrix /dev/null", "matrix x --jobs 0",
+                              "matrix x --list --resume", "report --since soon", "report --since 0",
+                              "bisect unit HEAD", "bisect frob HEAD~1 HEAD"}) {
+        Output output = run(std::string(NICLAB_CLI) + " " + words + " </dev/null");
+        EXPECT_EQ(WEXITSTATUS(output.status), 2) << words << "\n" << output.text;
+        EXPECT_THAT(output.text, testing::StartsWith("niclab: ")) << words;
+    }
+}
+
+TEST(DocumentedCommands, NightsCanBeListed) {
+    Output all =
+        run(std::string(NICLAB_CLI) + " matrix " + (kRoot / "tests/nightly.yaml").string() + " --list");
+    EXPECT_EQ(all.status, 0) << all.text;
+    EXPECT_THAT(all.text, HasSubstr("scenarios/6.12/mlx5_core/connectx/intel/lazy"));
+    EXPECT_THAT(all.text, HasSubstr(" pruned"));
+}
+
 TEST(DocumentedCommands, SuitesOfTheRunnerExist) {
     std::vector<Shown> shown = commands_beginning_with("tests/run");
     ASSERT_FALSE(shown.empty());
