@@ -25,6 +25,7 @@
 #include "system/system.h"
 #include "connectx_tlb.h"
 #include "cx_core.h"
+#include "recent.h"
 #include "trace.h"
 
 #define TYPE_CONNECTX "connectx"
@@ -57,6 +58,8 @@ struct ConnectxState {
     struct cx_core *core;
     struct cx_recorder *recorder; /* NULL: nothing is recorded */
     char *record;                 /* its file */
+    struct cx_recent *recent;     /* NULL: what came last is not kept */
+    char *recent_path;
     QEMUTimer *timer;    /* the core's one wake-up */
     unsigned depth;      /* calls into the core that have not returned */
     bool reset_pending;  /* a reset came while depth was not 0 */
@@ -176,6 +179,10 @@ static void connectx_guest_error(void *host, const char *what, uint64_t value)
     ConnectxState *s = host;
 
     trace_connectx_guest_error(s->name, what, value);
+    if (s->recent) {
+        cx_recent_add(s->recent, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
+                      CX_TRACE_GUEST_ERROR, value, 0, 0, what, strlen(what));
+    }
     if (s->recorder) {
         cx_recorder_add(s->recorder, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
                         CX_TRACE_GUEST_ERROR, value, 0, 0, what, strlen(what));
@@ -201,6 +208,10 @@ static void connectx_trace(void *host, enum cx_trace_event event,
     ConnectxState *s = host;
     const char *name = s->name;
 
+    if (s->recent && cx_recent_group_of(event) != CX_RECENT_GROUPS) {
+        cx_recent_add(s->recent, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
+                      event, a, b, c, bytes, len);
+    }
     if (s->recorder) {
         cx_recorder_add(s->recorder, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
                         event, a, b, c, bytes, len);
@@ -254,7 +265,7 @@ static void connectx_trace(void *host, enum cx_trace_event event,
 /* Tracing may be switched while the VM runs, and nobody tells the device. */
 static void connectx_refresh_tracing(ConnectxState *s)
 {
-    cx_core_set_tracing(s->core, s->recorder ||
+    cx_core_set_tracing(s->core, s->recorder || s->recent ||
         (unlikely(trace_events_enabled_count) && (
         trace_event_get_state_backends(TRACE_CONNECTX_COMMAND) ||
         trace_event_get_state_backends(TRACE_CONNECTX_COMMAND_DONE) ||
@@ -704,6 +715,41 @@ static void connectx_set_record(Object *obj, const char *path, Error **errp)
     s->record = g_strdup(path);
 }
 
+static char *connectx_get_recent(Object *obj, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+
+    return g_strdup(s->recent_path ? s->recent_path : "");
+}
+
+static void connectx_stop_recent(ConnectxState *s)
+{
+    if (s->recent) {
+        cx_recent_close(s->recent);
+    }
+    s->recent = NULL;
+    g_clear_pointer(&s->recent_path, g_free);
+}
+
+static void connectx_set_recent(Object *obj, const char *path, Error **errp)
+{
+    ConnectxState *s = CONNECTX(obj);
+    char error[256];
+    const char *id = DEVICE(s)->id;
+
+    connectx_stop_recent(s);
+    if (*path == '\0') {
+        return;
+    }
+    s->recent = cx_recent_open(path, id ? id : TYPE_CONNECTX, error,
+                               sizeof(error));
+    if (!s->recent) {
+        error_setg(errp, "connectx: %s", error);
+        return;
+    }
+    s->recent_path = g_strdup(path);
+}
+
 static bool connectx_require_core(ConnectxState *s, const char *name,
                                   Error **errp)
 {
@@ -858,6 +904,7 @@ static void connectx_instance_finalize(Object *obj)
     ConnectxState *s = CONNECTX(obj);
 
     connectx_stop_record(s);
+    connectx_stop_recent(s);
     cx_core_free(s->core);
     timer_free(s->timer);
 }
@@ -893,6 +940,8 @@ static void connectx_class_init_properties(ObjectClass *oc)
     object_class_property_add_bool(oc, "beacon", connectx_get_beacon, NULL);
     object_class_property_add_str(oc, "record", connectx_get_record,
                                   connectx_set_record);
+    object_class_property_add_str(oc, "recent", connectx_get_recent,
+                                  connectx_set_recent);
     for (size_t i = 0; i < cx_core_property_count(); i++) {
         const struct cx_property *property = cx_core_property(i);
 

@@ -28,6 +28,8 @@ constexpr cx_property kProperties[] = {
      "Offer a clock that tells the time of day and time stamps of it, from the next driver on"},
     {"pulse-input", "false", "Level at the pin that takes pulses of another clock"},
     {"beacon", "", "Whether the port's indicator light blinks (read only)"},
+    {"recent", "",
+     "File that always holds the last commands, doorbells, completions and events; empty: none"},
     {"record", "", "File to which all that the card does is recorded from now on; empty: none"},
 };
 
