@@ -18,6 +18,7 @@ struct UpOptions {
     std::string driver = "mlx5_core"; ///< or "niclab" or "none"
     std::string nic = "connectx";     ///< QEMU's name of the card; another than connectx has its own driver
     unsigned nics = 2;
+    bool gdb = false; ///< QEMU listens for a debugger
     std::string iommu = "intel", mode = "strict";
     bool caching_mode = false;
     std::string pcap;                 ///< file for the frames of all cards

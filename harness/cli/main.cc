@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "niclab/model/describe.h"
 #include "niclab/progress.h"
 #include "niclab/trace/words.h"
+#include "niclab/vm_spec.h"
 
 namespace niclab::cli {
 namespace {
@@ -33,10 +35,22 @@ void add_kernel(CLI::App *verb, std::string &kernel) {
         ->capture_default_str();
 }
 
+/// A path without a slash in it would look like a name.
+std::string known_kernel(const std::string &kernel) {
+    const auto &names = kernel_names();
+    if (std::find(names.begin(), names.end(), kernel) != names.end()) return {};
+    if (!is_kernel_folder(kernel))
+        return "there is no kernel '" + kernel + "'; for a folder give a path with a slash in it";
+    return std::filesystem::is_directory(kernel) ? "" : "there is no folder " + kernel;
+}
+
 void add_up(CLI::App &app, UpOptions &options, std::string &caching_mode) {
     CLI::App *verb =
         app.add_subcommand("up", "Boot the VM with two joined ConnectX ports and give a shell in it");
-    add_kernel(verb, options.kernel);
+    verb->add_option("--kernel", options.kernel,
+                     "Kernel of the guest: 6.1 or 6.12 of Debian, or the folder of one that you built")
+        ->check(known_kernel)
+        ->capture_default_str();
     verb->add_option("--cpus", options.cpus, "Number of CPUs")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
@@ -59,6 +73,8 @@ void add_up(CLI::App &app, UpOptions &options, std::string &caching_mode) {
     verb->add_option("--mode", options.mode, "When Linux takes mappings out of the vIOMMU; pt: it makes none")
         ->check(CLI::IsMember({"strict", "lazy", "pt"}))
         ->capture_default_str();
+    verb->add_flag("--gdb", options.gdb,
+                   "Let a debugger attach to the guest's kernel; the command to do so is printed");
     verb->add_option("--pcap", options.pcap,
                      "Write all frames to this pcapng file, WQEs and CQEs as comments")
         ->type_name("FILE");

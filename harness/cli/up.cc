@@ -9,6 +9,7 @@
 #include "niclab/artifacts.h"
 #include "niclab/bench/scenarios.h"
 #include "niclab/card_record.h"
+#include "niclab/gdb_script.h"
 #include "niclab/guest.h"
 #include "niclab/lifeline.h"
 #include "niclab/orders.h"
@@ -47,6 +48,7 @@ VmSpec machine(const UpOptions &options) {
     if (options.nic.starts_with("virtio"))
         nic.properties = {{"disable-legacy", "on"}, {"iommu_platform", "on"}};
     spec.nics.assign(options.nics, nic);
+    spec.gdb = options.gdb;
     spec.iommu = options.iommu != "none";
     spec.iommu_mode = mode_of(options.mode);
     spec.caching_mode = options.caching_mode;
@@ -90,6 +92,13 @@ Status bind(Guest &guest, const UpOptions &options) {
     for (Side side : {Side::a, Side::b})
         progress(fmt::format("  namespace {}: {} is up with {}", side == Side::a ? "a" : "b",
                              guest.interface(side), Guest::address(side)));
+    return {};
+}
+
+/// Modules are in the guest by now, so that the script finds them.
+Status tell_debugger(Vm &vm) {
+    if (!vm.spec().gdb) return {};
+    progress("a debugger attaches with: " + NICLAB_TRY(write_gdb_script(vm)));
     return {};
 }
 
@@ -175,6 +184,7 @@ int up(const UpOptions &options) {
     if (!bound.ok() && (Lifeline::interrupted() || !options.command.empty()))
         return failure(bound.why() + "; see " + run->path().string());
     if (!bound.ok()) failure(bound.why()); // the shell is the place to look into it
+    if (Status told = tell_debugger(*vm); !told.ok()) return failure(told.why());
     auto orders = take_orders(guest);
     if (!orders.ok()) return failure(orders.why());
     int status = options.command.empty() ? shell(*vm) : run_command(*vm, options.command);

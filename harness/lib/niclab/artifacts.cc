@@ -92,8 +92,13 @@ Status fill_artifacts(VmSpec &spec) {
     if (spec.qemu.empty()) spec.qemu = NICLAB_TRY(qemu_binary());
     if (spec.kernel_image.empty() || spec.initramfs.empty()) {
         fs::path image = NICLAB_TRY(guest_image(spec.kernel));
-        spec.kernel_image = NICLAB_TRY(unpacked_kernel(image / "vmlinuz"));
+        // Whether a kernel of somebody's own can be started unpacked, only its configuration knows.
+        spec.kernel_image = image / "vmlinuz";
+        if (!is_kernel_folder(spec.kernel))
+            spec.kernel_image = NICLAB_TRY(unpacked_kernel(image / "vmlinuz"));
         spec.initramfs = image / "initramfs.cpio";
+        std::string folder = NICLAB_TRY(read_file(image / "kernel"));
+        spec.kernel_folder = folder.substr(0, folder.find('\n'));
     }
     NICLAB_TRY(add_guest_programs(spec));
     if (spec.counting) {

@@ -2,83 +2,63 @@
 #include "niclab/complaints.h"
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <regex>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "niclab/complaint_rules.h"
 
 namespace niclab {
 namespace {
 
-struct Rule {
-    ComplaintKind kind;
-    bool starts_trace;   ///< the lines below, up to the end of the trace, belong to it
-    const char *pattern; ///< ECMAScript, searched in the line behind its time stamp
+constexpr size_t kTellingFrames = 3;
+constexpr size_t kShownFrames = 12;
+constexpr size_t kLinesOfACause = 3; // WARN() and BUG() may print a text of their own under "cut here"
+
+constexpr std::array kNames = {
+    std::pair{ComplaintKind::panic, "panic"},
+    std::pair{ComplaintKind::oops, "oops"},
+    std::pair{ComplaintKind::kasan, "kasan"},
+    std::pair{ComplaintKind::ubsan, "ubsan"},
+    std::pair{ComplaintKind::lockdep, "lockdep"},
+    std::pair{ComplaintKind::list_corruption, "list corruption"},
+    std::pair{ComplaintKind::slab_corruption, "slab corruption"},
+    std::pair{ComplaintKind::debug_object, "debug object"},
+    std::pair{ComplaintKind::bug, "bug"},
+    std::pair{ComplaintKind::warning, "warning"},
+    std::pair{ComplaintKind::call_trace, "call trace"},
+    std::pair{ComplaintKind::hung_task, "hung task"},
+    std::pair{ComplaintKind::lockup, "lockup"},
+    std::pair{ComplaintKind::rcu_stall, "rcu stall"},
+    std::pair{ComplaintKind::out_of_memory, "out of memory"},
+    std::pair{ComplaintKind::checksum, "checksum"},
+    std::pair{ComplaintKind::dma_fault, "dma fault"},
+    std::pair{ComplaintKind::dma_api, "dma api"},
+    std::pair{ComplaintKind::kmemleak, "kmemleak"},
+    std::pair{ComplaintKind::page_pool, "page pool"},
+    std::pair{ComplaintKind::device_held, "device held"},
+    std::pair{ComplaintKind::leak, "leak"},
+    std::pair{ComplaintKind::command_timeout, "command timeout"},
+    std::pair{ComplaintKind::command_error, "command error"},
+    std::pair{ComplaintKind::tx_timeout, "tx timeout"},
+    std::pair{ComplaintKind::refcount, "refcount"},
 };
 
-// The first row that matches decides. Patterns are as narrow as the kernel's own texts allow: boot lines such
-// as "spectre: WARNING-free" or "x86/cpu: ... debug" must not count.
-const Rule kRules[] = {
-    {ComplaintKind::panic, true, "^Kernel panic - not syncing"},
-    {ComplaintKind::refcount, true, "^refcount_t: "},
-    {ComplaintKind::oops, true,
-     "^(Oops:|general protection fault|kernel BUG at |Unable to handle kernel|double fault:)"},
-    {ComplaintKind::oops, true, "^BUG: (unable to handle|kernel NULL pointer)"},
-    {ComplaintKind::lockup, true, "BUG: soft lockup|NMI watchdog: .*hard LOCKUP|^watchdog: BUG:"},
-    {ComplaintKind::rcu_stall, true, "rcu: INFO: .*(detected stall|self-detected)|rcu: .*kthread starved"},
-    {ComplaintKind::bug, true,
-     "^BUG: |^BUG |^INFO: possible (circular|recursive|irq) lock|^UBSAN: |^KASAN: "},
-    {ComplaintKind::warning, true, "^WARNING: "},
-    {ComplaintKind::hung_task, true, "^INFO: task .* blocked for more than"},
-    {ComplaintKind::out_of_memory, true, "^Out of memory: |invoked oom-killer|page allocation failure"},
-    {ComplaintKind::checksum, true, "hw csum failure"},
-    {ComplaintKind::dma_fault, false,
-     "DMAR: \\[(DMA|INTR)[^\\]]*\\] Request device|AMD-Vi: Event logged|IO_PAGE_FAULT"},
-    {ComplaintKind::dma_api, true, "DMA-API: .*(device driver|leaked|exceed|freed|sync)"},
-    {ComplaintKind::leak, true,
-     "page_pool_release_retry\\(\\) stalled|kmemleak: \\d+ new suspected|[Ll]eaked |memory leak|leaks a "
-     "command resource|"
-     "still has [1-9]\\d* objects|Objects remaining in|refcnt.*unregister_netdevice|unregister_netdevice: "
-     "waiting for"},
-    {ComplaintKind::command_timeout, false,
-     "mlx5.*(timeout\\. Will cause a leak|No done completion|wait_func.*timed? ?out|Command completion "
-     "arrived after "
-     "timeout|failed reclaiming pages|device's health compromised|Fatal error|TX timeout "
-     "detected)|niclab.*command.*"
-     "(timed out|timeout)"},
-    {ComplaintKind::command_error, false, "mlx5.*\\) failed, status |niclab.*command.* failed"},
-    {ComplaintKind::tx_timeout, true, "NETDEV WATCHDOG: .*timed out|transmit queue \\d+ timed out"},
-    {ComplaintKind::call_trace, true, "^Call Trace:"},
-};
+bool is_rule(std::string_view text) { return text.starts_with("========"); }
 
-const std::regex &compiled(const Rule &rule) {
-    static const std::vector<std::regex> all = [] {
-        std::vector<std::regex> result;
-        for (const Rule &each : kRules)
-            result.emplace_back(each.pattern, std::regex::ECMAScript | std::regex::optimize);
-        return result;
-    }();
-    return all[static_cast<size_t>(&rule - kRules)];
+/// Reports with prose in them: all lines up to their end belong to them.
+bool is_prose(ComplaintKind kind) {
+    return kind == ComplaintKind::kasan || kind == ComplaintKind::lockdep ||
+           kind == ComplaintKind::slab_corruption;
 }
 
-/// "[   12.345678] text" and "[   12.345678][  T123] text" without what stands before the text.
-std::string_view without_stamp(std::string_view line) {
-    while (line.size() > 1 && line[0] == '[') {
-        size_t end = line.find(']');
-        bool stamp = end != std::string_view::npos && line.find_first_not_of(" .TC0123456789", 1) == end;
-        if (!stamp) break;
-        line.remove_prefix(end + 1);
-        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    }
-    return line;
-}
-
-const Rule *match(std::string_view text) {
-    for (const Rule &rule : kRules)
-        if (std::regex_search(text.begin(), text.end(), compiled(rule))) return &rule;
-    return nullptr;
-}
-
-bool ends_trace(std::string_view text) {
-    return text.rfind("---[ end ", 0) == 0 || text.rfind("</TASK>", 0) == 0;
+bool ends_report(ComplaintKind kind, std::string_view text) {
+    if (kind == ComplaintKind::kasan) return is_rule(text);
+    if (kind == ComplaintKind::slab_corruption)
+        return is_rule(text) || text.starts_with("FIX ") || text.starts_with("</TASK>");
+    return text.starts_with("---[ end ") || text.starts_with("</TASK>");
 }
 
 /// Lines under a header that are part of its report.
@@ -87,6 +67,9 @@ bool in_trace(std::string_view text) {
         "^(Call Trace:|<TASK>|</TASK>|<IRQ>|</IRQ>|<NMI>|</NMI>|Modules linked in:|CPU: |Hardware name:|"
         "Workqueue:|RIP: |RSP: |RAX: |RDX: |RBP: |R10: |R13: |FS: |CS: |CR2: |DR0: |DR3: |PKRU: |"
         "Code: |Tainted: |task:|------------\\[ cut here|---\\[ end |\\? |#PF: |PGD |Oops: |"
+        "(invalid opcode|divide error|int3): |NMI backtrace |Sending NMI |rcu: \\t|\\(detected by|\"echo 0 > "
+        "|"
+        "(shift exponent|index \\d|left shift|load of|signed integer|negation|division)|"
         "[\\w.]+\\+0x[0-9a-f]+/0x[0-9a-f]+)",
         std::regex::optimize);
     return std::regex_search(text.begin(), text.end(), part);
@@ -99,91 +82,121 @@ std::string without_numbers(std::string_view text) {
     return result.substr(0, 120);
 }
 
-/// The function a trace points at, when it names one; else the text of the header.
-std::string fingerprint(ComplaintKind kind, const std::vector<std::string> &lines) {
-    static const std::regex place("(?:RIP: 0010:|WARNING: .* at \\S+ )([\\w.]+)\\+0x");
-    for (const std::string &line : lines) {
-        std::smatch found;
-        if (std::regex_search(line, found, place)) return std::string(name(kind)) + ": " + found[1].str();
-    }
-    return std::string(name(kind)) + ": " + without_numbers(without_stamp(lines.front()));
+/// What kind of such a fault it is, in the words of the checker.
+std::string detail(const Complaint &complaint) {
+    static const std::regex word("(?:KASAN|UBSAN): ([\\w-]+)");
+    static const std::regex sentence("^[A-Z_]+: (.*)");
+    std::smatch found;
+    bool lock = complaint.kind == ComplaintKind::lockdep;
+    if (lock || complaint.kind == ComplaintKind::kasan || complaint.kind == ComplaintKind::ubsan)
+        if (std::regex_search(complaint.headline, found, lock ? sentence : word))
+            return found[1].str() + ": ";
+    return {};
 }
 
-constexpr size_t kLinesOfOneComplaint = 60;
+std::string fingerprint(const Complaint &complaint) {
+    std::vector<std::string> frames = telling_frames(complaint.frames, kTellingFrames);
+    std::string what = frames.empty() ? without_numbers(complaint.headline)
+                                      : detail(complaint) + fmt::format("{}", fmt::join(frames, " < "));
+    return fmt::format("{}: {}", name(complaint.kind), what);
+}
 
 class Collector {
   public:
     void feed(std::string_view line) {
         std::string_view text = without_stamp(line);
-        if (open_ && (in_trace(text) || joins(text))) {
-            append(line);
-            open_ = !ends_trace(text);
+        const ComplaintRule *rule = nullptr;
+        if (open_ && belongs(text, rule)) {
+            append(line, text);
+            open_ = open_ && !ends_report(found_.back().kind, text);
             return;
         }
-        const Rule *rule = match(text);
+        if (!rule) rule = complaint_rule(text);
         open_ = rule && rule->starts_trace;
-        if (rule) found_.push_back({rule->kind, {}, {std::string(line)}});
+        if (rule)
+            begin(*rule, line, text);
+        else
+            keep_cause(line, text);
     }
 
     std::vector<Complaint> finish() {
         for (Complaint &complaint : found_)
-            complaint.fingerprint = fingerprint(complaint.kind, complaint.lines);
+            complaint.fingerprint = fingerprint(complaint);
         return std::move(found_);
     }
 
   private:
+    bool belongs(std::string_view text, const ComplaintRule *&rule) const {
+        if (in_trace(text) || joins(text)) return true;
+        if (!is_prose(found_.back().kind)) return false;
+        rule = complaint_rule(text);
+        return !rule || rule->kind != ComplaintKind::panic;
+    }
     /// A report may open with its cause and go on with "WARNING: ... at file:line" (refcount_t, watchdog).
     bool joins(std::string_view text) const {
-        return found_.back().lines.size() == 1 && text.rfind("WARNING: ", 0) == 0;
+        return found_.back().frames.empty() && found_.back().lines.size() <= kLinesOfACause &&
+               (text.starts_with("WARNING: CPU: ") || text.starts_with("kernel BUG at "));
     }
-    void append(std::string_view line) {
-        if (found_.back().lines.size() < kLinesOfOneComplaint) found_.back().lines.emplace_back(line);
+    void begin(const ComplaintRule &rule, std::string_view line, std::string_view text) {
+        bool caused = rule.kind == ComplaintKind::warning || text.starts_with("kernel BUG at ");
+        if (!caused) cause_.clear();
+        found_.push_back(
+            {rule.kind, std::string(cause_.empty() ? text : without_stamp(cause_.front())), cause_, {}, {}});
+        append(line, text);
+        cut_ = false;
+        cause_.clear();
+    }
+    /// The words of WARN(condition, words) stand between "cut here" and the warning's own line.
+    void keep_cause(std::string_view line, std::string_view text) {
+        if (text.starts_with("------------[ cut here")) {
+            cut_ = true;
+            cause_.clear();
+        } else if (cut_ && cause_.size() < kLinesOfACause) {
+            cause_.emplace_back(line);
+        } else {
+            cut_ = false;
+            cause_.clear();
+        }
+    }
+    void append(std::string_view line, std::string_view text) {
+        Complaint &last = found_.back();
+        if (last.lines.size() == kLinesOfOneComplaint) {
+            open_ = false;
+            return;
+        }
+        last.lines.emplace_back(line);
+        if (auto frame = frame_of(text)) last.frames.push_back(std::move(*frame));
     }
 
     std::vector<Complaint> found_;
     bool open_ = false;
+    bool cut_ = false;
+    std::vector<std::string> cause_;
 };
+
+std::string frame_line(const Frame &frame) {
+    std::string place = fmt::format("{}+{:#x}/{:#x}", plain_name(frame.function), frame.offset, frame.size);
+    if (!frame.module.empty()) place += " [" + frame.module + "]";
+    return frame.source.empty() ? place : fmt::format("{:<60} {}", place, frame.source);
+}
 
 } // namespace
 
 std::string_view name(ComplaintKind kind) {
-    switch (kind) {
-    case ComplaintKind::panic:
-        return "panic";
-    case ComplaintKind::oops:
-        return "oops";
-    case ComplaintKind::bug:
-        return "bug";
-    case ComplaintKind::warning:
-        return "warning";
-    case ComplaintKind::call_trace:
-        return "call trace";
-    case ComplaintKind::hung_task:
-        return "hung task";
-    case ComplaintKind::lockup:
-        return "lockup";
-    case ComplaintKind::rcu_stall:
-        return "rcu stall";
-    case ComplaintKind::out_of_memory:
-        return "out of memory";
-    case ComplaintKind::checksum:
-        return "checksum";
-    case ComplaintKind::dma_fault:
-        return "dma fault";
-    case ComplaintKind::dma_api:
-        return "dma api";
-    case ComplaintKind::leak:
-        return "leak";
-    case ComplaintKind::command_timeout:
-        return "command timeout";
-    case ComplaintKind::command_error:
-        return "command error";
-    case ComplaintKind::tx_timeout:
-        return "tx timeout";
-    case ComplaintKind::refcount:
-        return "refcount";
-    }
+    for (const auto &[each, text] : kNames)
+        if (each == kind) return text;
     return "unknown";
+}
+
+std::string_view without_stamp(std::string_view line) {
+    while (line.size() > 1 && line[0] == '[') {
+        size_t end = line.find(']');
+        bool stamp = end != std::string_view::npos && line.find_first_not_of(" .TC0123456789", 1) == end;
+        if (!stamp) break;
+        line.remove_prefix(end + 1);
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    }
+    return line;
 }
 
 std::vector<Complaint> find_complaints(std::string_view console) {
@@ -208,6 +221,33 @@ std::string describe(const std::vector<Complaint> &complaints) {
     for (const Complaint &complaint : complaints)
         text += (text.empty() ? "" : "\n") + complaint.fingerprint;
     return text;
+}
+
+std::string report(const Complaint &complaint) {
+    std::string text = fmt::format("{}: {}", name(complaint.kind), complaint.headline);
+    size_t shown = 0;
+    for (const Frame &frame : complaint.frames)
+        if (frame.reliable && shown++ < kShownFrames) text += "\n    " + frame_line(frame);
+    return text + "\n    fingerprint: " + complaint.fingerprint;
+}
+
+nlohmann::json to_json(const std::vector<Complaint> &complaints) {
+    nlohmann::json all = nlohmann::json::array();
+    for (const Complaint &complaint : complaints) {
+        nlohmann::json frames = nlohmann::json::array();
+        for (const Frame &frame : complaint.frames)
+            frames.push_back({{"function", frame.function},
+                              {"offset", frame.offset},
+                              {"module", frame.module},
+                              {"source", frame.source},
+                              {"reliable", frame.reliable}});
+        all.push_back({{"kind", name(complaint.kind)},
+                       {"fingerprint", complaint.fingerprint},
+                       {"headline", complaint.headline},
+                       {"frames", frames},
+                       {"lines", complaint.lines}});
+    }
+    return all;
 }
 
 } // namespace niclab

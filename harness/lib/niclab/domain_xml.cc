@@ -31,9 +31,17 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
+/// As the value of a QEMU option, where a comma ends the value unless it is doubled.
+std::string option_value(const std::string &text) {
+    std::string doubled;
+    for (char c : text)
+        doubled.append(c == ',' ? 2 : 1, c);
+    return doubled;
+}
+
 /// Each card behind a root port of its own, at a slot we know, so that the guest side can find card i by its
 /// place.
-void add_nics(const VmSpec &spec, std::vector<std::string> &arguments) {
+void add_nics(const VmSpec &spec, const VmFiles &files, std::vector<std::string> &arguments) {
     for (size_t i = 0; i < spec.nics.size(); ++i) {
         const NicSpec &nic = spec.nics[i];
         std::string slot = root_port_address(i).substr(8, 2);
@@ -46,6 +54,8 @@ void add_nics(const VmSpec &spec, std::vector<std::string> &arguments) {
             fmt::format("{},id=nic{},netdev=net{},mac={},bus=nicport{}", nic.model, i, i, mac_of(spec, i), i);
         for (const auto &[key, value] : nic.properties)
             device += fmt::format(",{}={}", key, value);
+        if (i < files.recent.size() && !files.recent[i].empty())
+            device += ",recent=" + option_value(files.recent[i]);
         arguments.insert(arguments.end(), {"-device", device});
     }
 }
@@ -58,7 +68,10 @@ std::vector<std::string> qemu_arguments(const VmSpec &spec, const VmFiles &files
                                           "-d",       "guest_errors"};
     for (const std::string &event : spec.trace_events)
         arguments.insert(arguments.end(), {"-trace", event});
-    add_nics(spec, arguments);
+    add_nics(spec, files, arguments);
+    if (spec.gdb)
+        arguments.insert(arguments.end(),
+                         {"-gdb", fmt::format("unix:{},server=on,wait=off", option_value(files.gdb_socket))});
     if (spec.counting)
         arguments.insert(arguments.end(),
                          {"-icount", "shift=0,sleep=off", "-seed", "1", "-plugin",
@@ -140,6 +153,7 @@ std::string kernel_command_line(const VmSpec &spec) {
     // read, or panic because a timer interrupt did not come in time.
     if (spec.accel != Accel::kvm) line += " tsc=reliable no_timer_check";
     line += iommu_words(spec);
+    if (spec.gdb && !spec.counting) line += " nokaslr"; // vmlinux says where things are without
     if (spec.counting) line += " nokaslr norandmaps mitigations=off";
     if (!spec.kernel_command_line.empty()) line += " " + spec.kernel_command_line;
     return line;

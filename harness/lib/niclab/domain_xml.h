@@ -16,6 +16,9 @@ struct VmFiles {
     std::filesystem::path console_log;
     std::filesystem::path trace_log;
     std::filesystem::path agent_socket;
+    std::filesystem::path gdb_socket;
+    std::vector<std::filesystem::path>
+        recent; ///< of each card; empty for one that does not keep what it did last
 };
 
 /// The libvirt domain of a spec that validate() accepted.

@@ -383,12 +383,13 @@ Status Guest::mark() {
 }
 
 Status Guest::expect_clean() {
-    std::string faults = describe(vm_.kernel_complaints(console_mark_));
+    std::string faults = vm_.crash_report(console_mark_);
     for (size_t card = 0; card < counters_mark_.size(); ++card) {
         Counters now = NICLAB_TRY(error_counters(card));
         for (const auto &[name, value] : now)
             if (value != counters_mark_[card][name])
-                faults += fmt::format("{}card {} counted {} {}", faults.empty() ? "" : "\n", card,
+                faults += fmt::format("{}card {} counted {} {}",
+                                      faults.empty() || faults.ends_with('\n') ? "" : "\n", card,
                                       value - counters_mark_[card][name], name);
     }
     if (!faults.empty()) return Error{faults};

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "niclab/gdb_script.h"
+
 namespace niclab {
 namespace {
 
@@ -58,10 +60,9 @@ Status reload_driver(Guest &guest, const std::string &module, const std::string 
     Status result = replace(guest, module, parameters);
     if (result.ok()) result = check_traffic(guest, say);
     say_kernel_lines(guest.vm().console(console_from), say);
-    auto complaints = guest.vm().kernel_complaints(console_from);
-    if (!complaints.empty())
-        return Error{(result.ok() ? "the kernel complains: " : result.why() + "; the kernel complains: ") +
-                     describe(complaints)};
+    if (guest.vm().spec().gdb) (void)write_gdb_script(guest.vm()); // the module lies elsewhere now
+    std::string report = guest.vm().crash_report(console_from);
+    if (!report.empty()) return Error{"the kernel complains: " + report + result.why()};
     return result;
 }
 

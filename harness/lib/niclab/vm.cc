@@ -13,7 +13,9 @@
 
 #include "niclab/artifacts.h"
 #include "niclab/base64.h"
+#include "niclab/boot_failure.h"
 #include "niclab/console_log.h"
+#include "niclab/crash_report.h"
 #include "niclab/domain_xml.h"
 #include "niclab/initramfs.h"
 #include "niclab/libvirt_session.h"
@@ -31,7 +33,10 @@ constexpr Milliseconds kFirstPause{10};
 constexpr Milliseconds kLongestPause{150};
 constexpr int kAgentReplySeconds = 30;
 constexpr int kAgentProbeSeconds = 1;
-constexpr size_t kFileChunk = 32 << 10; // an emulated agent takes its time for each byte
+// A guest that boots says something at least so often; an emulated one on a busy machine is much slower.
+constexpr Milliseconds kSilence{25'000}, kEmulatedSilence{90'000};
+constexpr Milliseconds kLastWords{3000}; // of a kernel after the line that tells its panic
+constexpr size_t kFileChunk = 32 << 10;  // an emulated agent takes its time for each byte
 
 std::string next_name() {
     static std::atomic<unsigned> serial{0};
@@ -63,6 +68,26 @@ std::string explain_start_failure(const std::string &message, const VmSpec &spec
     return "QEMU does not start: " + qemu_words(message);
 }
 
+/// Whether a console that grows has not done so for long.
+class Silence {
+  public:
+    Silence(const ConsoleLog &log, Milliseconds limit)
+        : log_(log), limit_(limit), end_(Deadline::in(limit)) {}
+    bool too_long() {
+        if (size_t now = log_.size(); now != size_) {
+            size_ = now;
+            end_ = Deadline::in(limit_);
+        }
+        return end_.expired();
+    }
+
+  private:
+    const ConsoleLog &log_;
+    Milliseconds limit_;
+    size_t size_ = 0;
+    Deadline end_;
+};
+
 } // namespace
 
 struct Vm::Impl {
@@ -85,6 +110,10 @@ struct Vm::Impl {
     Status until(const std::string &what, Milliseconds limit, const std::function<Result<bool>()> &ready);
     Status poll(const std::string &what, Milliseconds limit, const std::function<Result<bool>()> &ready);
     Error gone(const std::string &what) const;
+    Error panicked(const std::string &what, const std::string &line) const;
+    Error did_not_boot(const std::string &why) const;
+    std::string crash_report(size_t from) const;
+    void name_recent_files();
     bool alive() const { return domain && virDomainIsActive(domain) == 1; }
     Result<json> agent(const std::string &command, const json &arguments, int seconds);
     void write_versions() const;
@@ -112,11 +141,20 @@ Status Vm::Impl::prepare() {
     NICLAB_TRY(require_space(lifeline->folder(), kStateBytes, "a machine's sockets"));
     NICLAB_TRY(fill_artifacts(spec));
     files.agent_socket = lifeline->folder() / (files.name + ".agent");
+    files.gdb_socket = lifeline->folder() / (files.name + ".gdb");
+    name_recent_files();
     NICLAB_TRY(write_initramfs(spec, files.initramfs));
     session = NICLAB_TRY(LibvirtSession::get());
     std::string xml = domain_xml(spec, files);
     NICLAB_TRY(run.write("domain" + files.suffix + ".xml", xml));
     return run.write(files.console_log.filename(), "");
+}
+
+void Vm::Impl::name_recent_files() {
+    for (size_t i = 0; i < spec.nics.size(); ++i)
+        files.recent.push_back(spec.nics[i].model == "connectx"
+                                   ? run.file(fmt::format("nic{}{}.recent", i, files.suffix))
+                                   : fs::path());
 }
 
 Status Vm::Impl::start() {
@@ -129,8 +167,36 @@ Status Vm::Impl::start() {
 }
 
 Status Vm::Impl::wait_for_agent(Milliseconds limit) {
-    return until("the guest agent to answer", limit,
-                 [this]() -> Result<bool> { return agent("guest-ping", nullptr, kAgentProbeSeconds).ok(); });
+    Silence silence(console, spec.accel == Accel::kvm ? kSilence : kEmulatedSilence);
+    Status up = until("the guest agent to answer", limit, [&]() -> Result<bool> {
+        if (agent("guest-ping", nullptr, kAgentProbeSeconds).ok()) return true;
+        if (silence.too_long()) return Error{"the console has been silent for too long"};
+        return false;
+    });
+    if (up.ok() || Lifeline::interrupted()) return up;
+    return did_not_boot(up.why());
+}
+
+Error Vm::Impl::did_not_boot(const std::string &why) const {
+    BootVerdict verdict = judge_boot(console.text(), alive());
+    std::string text = fmt::format("boot failure ({}): {}\n{}", name(verdict.kind), verdict.sentence, why);
+    (void)run.write("boot-failure" + files.suffix + ".txt",
+                    fmt::format("{}\n\nthe console's last lines:\n{}\n", text, verdict.last_lines));
+    return Error{text};
+}
+
+Error Vm::Impl::panicked(const std::string &what, const std::string &line) const {
+    for (Deadline end = Deadline::in(kLastWords); alive() && !end.expired();)
+        std::this_thread::sleep_for(kFirstPause);
+    return Error{
+        fmt::format("{}the guest kernel panicked while we waited for {}: {}", crash_report(0), what, line)};
+}
+
+std::string Vm::Impl::crash_report(size_t from) const {
+    std::vector<fs::path> recent;
+    for (const fs::path &file : files.recent)
+        if (!file.empty()) recent.push_back(file);
+    return niclab::crash_report(explained_complaints(spec, console.text(from)), recent);
 }
 
 Status Vm::Impl::until(const std::string &what, Milliseconds limit,
@@ -148,8 +214,7 @@ Status Vm::Impl::poll(const std::string &what, Milliseconds limit,
         bool was_alive = alive();
         auto answer = ready();
         if (answer.ok() && *answer) return {};
-        if (auto line = console.find_panic())
-            return Error{fmt::format("the guest kernel panicked while we waited for {}: {}", what, *line)};
+        if (auto line = console.find_panic()) return panicked(what, *line);
         if (!was_alive) return gone(what);
         if (!answer.ok()) return answer.error();
         if (deadline.expired())
@@ -214,6 +279,8 @@ void Vm::Impl::end() {
         fs::copy_file(session->qemu_log(files.name), run.file("qemu" + files.suffix + ".log"),
                       fs::copy_options::overwrite_existing, failed);
     fs::remove(files.initramfs, failed);
+    if (auto complaints = explained_complaints(spec, console.text()); !complaints.empty())
+        (void)run.write_json("complaints" + files.suffix + ".json", to_json(complaints));
 }
 
 Vm::Vm(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -329,7 +396,15 @@ Result<Counters> Vm::card_counters(size_t index) {
 
 std::string Vm::console(size_t from) const { return impl_->console.text(from); }
 size_t Vm::console_size() const { return impl_->console.size(); }
-std::vector<Complaint> Vm::kernel_complaints(size_t from) const { return find_complaints(console(from)); }
+std::vector<Complaint> Vm::kernel_complaints(size_t from) const {
+    return explained_complaints(spec(), console(from));
+}
+std::string Vm::crash_report(size_t from) const { return impl_->crash_report(from); }
+
+Result<fs::path> Vm::gdb_socket() const {
+    if (!impl_->spec.gdb) return Error{"this machine was started without a place for a debugger"};
+    return impl_->files.gdb_socket;
+}
 
 Result<std::string> Vm::console_pty() const {
     char *xml = virDomainGetXMLDesc(impl_->domain, 0);

@@ -70,6 +70,11 @@ class Vm {
     std::string console(size_t from = 0) const;
     size_t console_size() const;
     std::vector<Complaint> kernel_complaints(size_t from = 0) const;
+    /// What is to be read first when the kernel complained since byte `from`: the complaints, then what each
+    /// card did last. Empty when it did not.
+    std::string crash_report(size_t from = 0) const;
+    /// Where QEMU listens for a debugger.
+    Result<std::filesystem::path> gdb_socket() const;
     /// Path of the terminal of the serial line (ConsoleMode::pty).
     Result<std::string> console_pty() const;
 

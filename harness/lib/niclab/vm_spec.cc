@@ -2,7 +2,6 @@
 #include "niclab/vm_spec.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 namespace niclab {
 namespace {
 
-constexpr std::array kKernels = {"6.1", "6.12"};
 constexpr unsigned kMaxVcpus = 64;
 constexpr unsigned kMinMemoryMib = 256;
 constexpr unsigned kMaxMemoryMib = 1u << 20;
@@ -59,6 +57,14 @@ Status validate_counting(const VmSpec &spec) {
     return {};
 }
 
+Status validate_kernel(const std::string &kernel) {
+    const auto &names = kernel_names();
+    if (is_kernel_folder(kernel) || std::find(names.begin(), names.end(), kernel) != names.end()) return {};
+    return Error{
+        fmt::format("there is no guest kernel '{}'; choose one of {}, or a folder (with a slash in its name)",
+                    kernel, fmt::join(names, ", "))};
+}
+
 Status validate_files(const VmSpec &spec) {
     std::set<std::string> seen;
     for (const ExtraFile &file : spec.files) {
@@ -81,10 +87,15 @@ VmSpec two_connectx_ports(const std::string &kernel) {
     return spec;
 }
 
+const std::vector<std::string> &kernel_names() {
+    static const std::vector<std::string> names = {"6.1", "6.12"};
+    return names;
+}
+
+bool is_kernel_folder(const std::string &kernel) { return kernel.find('/') != std::string::npos; }
+
 Status validate(const VmSpec &spec) {
-    if (std::find(kKernels.begin(), kKernels.end(), spec.kernel) == kKernels.end())
-        return Error{fmt::format("there is no guest kernel '{}'; choose one of {}", spec.kernel,
-                                 fmt::join(kKernels, ", "))};
+    NICLAB_TRY(validate_kernel(spec.kernel));
     if (spec.vcpus < 1 || spec.vcpus > kMaxVcpus)
         return Error{fmt::format("{} CPUs are out of range 1 to {}", spec.vcpus, kMaxVcpus)};
     if (spec.memory_mib < kMinMemoryMib || spec.memory_mib > kMaxMemoryMib)

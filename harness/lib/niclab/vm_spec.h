@@ -51,7 +51,7 @@ struct CountingSpec {
 };
 
 struct VmSpec {
-    std::string kernel = "6.1"; ///< "6.1" or "6.12"
+    std::string kernel = "6.1"; ///< a name of kernel_names(), or the folder of a kernel somebody built
     unsigned vcpus = 2;
     unsigned memory_mib = 1024;
     std::optional<Accel> accel; ///< empty: what works here, found by a probe guest
@@ -67,15 +67,22 @@ struct VmSpec {
     std::vector<std::string> trace_events; ///< QEMU trace patterns, e.g. "connectx_*"
     std::vector<std::string> qemu_arguments;
     std::optional<CountingSpec> counting;
+    bool gdb = false; ///< QEMU listens for a debugger (gdb_script.h)
 
     /// Artifacts; the harness's recipes fill those left empty.
     std::string qemu; ///< qemu-system-x86_64
     std::string kernel_image;
     std::string initramfs;
+    std::string kernel_folder; ///< of what the kernel came with: modules, perhaps vmlinux
 };
 
 /// Two joined ConnectX ports behind a strict vIOMMU: the machine most tests want.
 VmSpec two_connectx_ports(const std::string &kernel);
+
+/// Kernels that the recipes know by name.
+const std::vector<std::string> &kernel_names();
+/// Whether `kernel` names a folder: it has a slash in it.
+bool is_kernel_folder(const std::string &kernel);
 
 /// Says in one sentence what cannot work, before anything is started.
 Status validate(const VmSpec &spec);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "niclab/domain_xml.h"
+#include "niclab/gdb_script.h"
 
 namespace niclab {
 namespace {
@@ -89,7 +90,39 @@ INSTANTIATE_TEST_SUITE_P(
                 "'/x'"}),
     [](const auto &each) { return each.param.name; });
 
-VmFiles files() { return {"vm", "", "/r/initramfs.cpio", "/r/console.log", "/r/trace.log", "/s/agent"}; }
+VmFiles files() {
+    return {"vm", "", "/r/initramfs.cpio", "/r/console.log", "/r/trace.log", "/s/agent", "/s/gdb", {}};
+}
+
+TEST(DomainXml, ADebuggerIsListenedForOnlyWhenAskedFor) {
+    VmSpec spec = two_connectx_ports("6.1");
+    EXPECT_EQ(domain_xml(spec, files()).find("gdb"), std::string::npos);
+    spec.gdb = true;
+    EXPECT_NE(domain_xml(spec, files()).find("unix:/s/gdb,server=on,wait=off"), std::string::npos);
+    EXPECT_NE(kernel_command_line(spec).find("nokaslr"), std::string::npos);
+}
+
+TEST(DomainXml, ACardKeepsWhatItDidLastInAFileWhoseNameMayHaveAComma) {
+    VmSpec spec = two_connectx_ports("6.1");
+    VmFiles with_files = files();
+    with_files.recent = {"", "/r,1/nic1.recent"};
+    std::string xml = domain_xml(spec, with_files);
+    EXPECT_NE(xml.find("bus=nicport0'"), std::string::npos);
+    EXPECT_NE(xml.find("bus=nicport1,recent=/r,,1/nic1.recent'"), std::string::npos);
+}
+
+TEST(GdbScript, LoadsSymbolsOfModulesWhoseFileIsKnown) {
+    std::string script = gdb_script("/s/gdb", {{"niclab", "/b/niclab.ko"}},
+                                    "niclab .text 0xffffffffc0001000\nniclab .note.Linux 0xffffffffc0005000\n"
+                                    "other .text 0xffffffffc0009000\nniclab .data 0xffffffffc0002000\n");
+    EXPECT_NE(
+        script.find("target remote /s/gdb\nadd-symbol-file \"/b/niclab.ko\" -s .text 0xffffffffc0001000 "
+                    "-s .data 0xffffffffc0002000\n"),
+        std::string::npos);
+    EXPECT_EQ(script.find("symbol-file \"/b/vmlinux\""), std::string::npos);
+    EXPECT_NE(gdb_script("/s/gdb", {{"", "/b/vmlinux"}}, "").find("symbol-file \"/b/vmlinux\"\n"),
+              std::string::npos);
+}
 
 TEST(DomainXml, CardsSitBehindRootPortsWithKnownSlots) {
     VmSpec spec = two_connectx_ports("6.1");
