@@ -240,7 +240,7 @@ std::string costs(const Night &night) {
     }
     return fmt::format(
         "<h2>Cost</h2>\n<div class=\"wide\"><table><thead><tr><th>cell</th><th class=\"n\">expected, "
-        "min</th><th>took, "
+        "min</th><th class=\"n\">took, "
         "min</th></tr></thead><tbody>{}"
         "<tr><th>all</th><td class=\"n\">{:.1f}</td><td class=\"n\">{:.1f}</td></tr></tbody></table></div>\n",
         rows, expected, seconds / 60);
