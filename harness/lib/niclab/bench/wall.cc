@@ -38,7 +38,7 @@ Result<std::vector<Timed>> read_times(const std::string &printed, const std::vec
         std::string verb, name, rest;
         words >> verb >> name;
         std::getline(words >> std::ws, rest);
-        if (verb == "broken") return Error{name + " " + rest};
+        if (verb == "broken") return Error{fmt::format("{} {}", name, rest)};
         lines[name] = {verb, rest};
     }
     std::vector<Timed> all;
